@@ -1,0 +1,5 @@
+//! Bloom filters.
+
+mod shape;
+
+pub use shape::Shape;

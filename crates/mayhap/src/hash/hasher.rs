@@ -1,0 +1,273 @@
+//! The digest, and the functions that make it.
+
+use alloc::sync::Arc;
+use core::fmt;
+use core::hash::Hasher as _;
+
+use super::key::Key;
+use super::secret::SecretKey;
+use super::xxh3::xxh3;
+
+/// A key's 64-bit hash: all a filter needs to know about the key.
+///
+/// Positions are taken from all 64 bits, and the block from the highest, so a digest must be well mixed. Those of
+/// [`KeyHasher`] are. A digest you bring yourself must be too; a counter or an FNV hash is not.
+///
+/// ```
+/// use mayhap::BloomFilter;
+///
+/// let mut filter = BloomFilter::with_rate(1_000, 0.01)?;
+/// let digest = filter.hash("apple");
+/// filter.insert_hash(digest);
+/// assert!(filter.contains("apple"));
+/// # Ok::<(), mayhap::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Digest(u64);
+
+impl Digest {
+    /// Wraps a hash computed elsewhere. It must be well mixed in all of its bits.
+    #[inline]
+    #[must_use]
+    pub const fn new(hash: u64) -> Self {
+        Self(hash)
+    }
+
+    /// The 64 bits.
+    #[inline]
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({:#018x})", self.0)
+    }
+}
+
+/// The stable number of a hash function, as it stands in files.
+///
+/// 1 to 255 belong to mayhap; a [`HashFunction`] of your own takes a number from 256 on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HashId(u16);
+
+impl HashId {
+    /// XXH3-64 with a 64-bit seed.
+    pub const XXH3: Self = Self(1);
+    /// SipHash-1-3 with a 128-bit secret key.
+    pub const SIP13: Self = Self(2);
+    /// The first number that is free for functions outside this crate.
+    pub const FIRST_CUSTOM: u16 = 256;
+
+    /// The id with this number.
+    #[must_use]
+    pub const fn new(number: u16) -> Self {
+        Self(number)
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> u16 {
+        self.0
+    }
+}
+
+/// A hash function brought by the caller.
+///
+/// The answer for the same bytes must never change: filters saved today are asked with it tomorrow. Its 64 bits need
+/// not be well mixed; [`KeyHasher`] finishes them.
+///
+/// ```
+/// use mayhap::hash::{HashFunction, HashId, KeyHasher};
+/// use mayhap::BloomFilter;
+///
+/// #[derive(Debug)]
+/// struct Fnv1a;
+///
+/// impl HashFunction for Fnv1a {
+///     fn id(&self) -> HashId {
+///         HashId::new(300)
+///     }
+///     fn hash(&self, key: &[u8]) -> u64 {
+///         key.iter().fold(0xcbf2_9ce4_8422_2325, |h, byte| (h ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+///     }
+/// }
+///
+/// let mut filter = BloomFilter::builder().keys(1_000).rate(0.01).hasher(KeyHasher::custom(Fnv1a)).build()?;
+/// filter.insert("apple");
+/// assert!(filter.contains("apple"));
+/// # Ok::<(), mayhap::Error>(())
+/// ```
+pub trait HashFunction: fmt::Debug + Send + Sync {
+    /// The number that stands for this function in files; 256 or more.
+    fn id(&self) -> HashId;
+    /// The hash of a key's bytes.
+    fn hash(&self, key: &[u8]) -> u64;
+}
+
+/// A hash function with its seed or key: what turns keys into digests for one filter.
+///
+/// Two filters can be merged only if their hashers are equal.
+#[derive(Clone)]
+pub struct KeyHasher(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Xxh3 { seed: u64 },
+    Sip13 { key: SecretKey },
+    Custom(Arc<dyn HashFunction>),
+}
+
+impl KeyHasher {
+    /// XXH3-64 with a seed: fast, and not secret, whatever the seed.
+    #[must_use]
+    pub const fn xxh3(seed: u64) -> Self {
+        Self(Kind::Xxh3 { seed })
+    }
+
+    /// SipHash-1-3 with a secret key: for keys that strangers choose.
+    #[must_use]
+    pub const fn sip13(key: SecretKey) -> Self {
+        Self(Kind::Sip13 { key })
+    }
+
+    /// Any other function. Its answer is passed through a finaliser (`fmix64` of MurmurHash3), so that weakly mixed
+    /// functions such as FNV serve too.
+    #[must_use]
+    pub fn custom(function: impl HashFunction + 'static) -> Self {
+        Self(Kind::Custom(Arc::new(function)))
+    }
+
+    /// Which function this is.
+    #[must_use]
+    pub fn id(&self) -> HashId {
+        match &self.0 {
+            Kind::Xxh3 { .. } => HashId::XXH3,
+            Kind::Sip13 { .. } => HashId::SIP13,
+            Kind::Custom(function) => function.id(),
+        }
+    }
+
+    /// The public seed; 0 for a function that has none.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        match &self.0 {
+            Kind::Xxh3 { seed } => *seed,
+            _ => 0,
+        }
+    }
+
+    /// The id of the secret key, for a function that has one.
+    #[must_use]
+    pub fn key_id(&self) -> Option<u64> {
+        match &self.0 {
+            Kind::Sip13 { key } => Some(key.id()),
+            _ => None,
+        }
+    }
+
+    /// The digest of a key.
+    #[inline]
+    pub fn digest<K: Key + ?Sized>(&self, key: &K) -> Digest {
+        self.digest_bytes(key.key_bytes().as_ref())
+    }
+
+    #[inline(always)]
+    fn digest_bytes(&self, bytes: &[u8]) -> Digest {
+        match &self.0 {
+            Kind::Xxh3 { seed } => Digest(xxh3(bytes, *seed)),
+            other => other.slow_digest(bytes),
+        }
+    }
+}
+
+impl Kind {
+    // Out of line, so that the common function stays small enough to inline into the caller's loop.
+    #[inline(never)]
+    fn slow_digest(&self, bytes: &[u8]) -> Digest {
+        match self {
+            Self::Xxh3 { seed } => Digest(xxh3(bytes, *seed)),
+            Self::Sip13 { key } => {
+                let mut hasher = siphasher::sip::SipHasher13::new_with_key(key.as_bytes());
+                hasher.write(bytes);
+                Digest(hasher.finish())
+            }
+            Self::Custom(function) => Digest(finalise(function.hash(bytes))),
+        }
+    }
+}
+
+/// MurmurHash3's `fmix64`: a bijection that spreads every input bit over the whole word.
+fn finalise(mut h: u64) -> u64 {
+    h ^= h >> 33;
+    h = h.wrapping_mul(0xff51_afd7_ed55_8ccd);
+    h ^= h >> 33;
+    h = h.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    h ^ (h >> 33)
+}
+
+/// XXH3 with seed 0.
+impl Default for KeyHasher {
+    fn default() -> Self {
+        Self::xxh3(0)
+    }
+}
+
+/// Equal when the same key gets the same digest: same function, seed and secret key.
+impl PartialEq for KeyHasher {
+    fn eq(&self, other: &Self) -> bool {
+        self.id() == other.id() && self.seed() == other.seed() && self.key_id() == other.key_id()
+    }
+}
+
+impl fmt::Debug for KeyHasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Xxh3 { seed } => write!(f, "xxh3(seed {seed:#x})"),
+            Kind::Sip13 { key } => write!(f, "sip13(key id {:#018x})", key.id()),
+            Kind::Custom(function) => write!(f, "{function:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::format;
+
+    #[test]
+    fn known_answers_never_change() {
+        assert_eq!(KeyHasher::xxh3(0).digest("mayhap").get(), xxhash_rust::xxh3::xxh3_64(b"mayhap"));
+        // The reference SipHash-1-3 of 00 01 02 .. 0e under the key 00 01 .. 0f.
+        let key = SecretKey::new(core::array::from_fn(|i| i as u8));
+        let message: std::vec::Vec<u8> = (0..15).collect();
+        assert_eq!(KeyHasher::sip13(key).digest(&message).get(), 0xd320_d86d_2a51_9956);
+    }
+
+    #[test]
+    fn a_different_seed_or_key_is_a_different_hasher() {
+        assert_ne!(KeyHasher::xxh3(0), KeyHasher::xxh3(1));
+        let a = KeyHasher::sip13(SecretKey::new([1; 16]));
+        let b = KeyHasher::sip13(SecretKey::new([2; 16]));
+        assert_ne!(a, b);
+        assert_ne!(a, KeyHasher::xxh3(0));
+        assert_ne!(a.digest("x"), b.digest("x"));
+        assert_eq!(a, KeyHasher::sip13(SecretKey::new([1; 16])));
+    }
+
+    #[test]
+    fn debug_never_prints_the_key() {
+        let shown = format!("{:?}", KeyHasher::sip13(SecretKey::new([0xab; 16])));
+        assert!(!shown.contains("abab") && !shown.contains("171"), "{shown}");
+    }
+
+    #[test]
+    fn integers_hash_as_their_little_endian_bytes() {
+        let hasher = KeyHasher::xxh3(7);
+        assert_eq!(hasher.digest(&0x0102_0304_u32), hasher.digest(&[4u8, 3, 2, 1]));
+        assert_ne!(hasher.digest(&1u32), hasher.digest(&1u64));
+    }
+}

@@ -1,0 +1,142 @@
+//! What can be a key.
+
+use alloc::borrow::{Cow, ToOwned};
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// Something that has bytes to be hashed.
+///
+/// Keys are bytes, and only bytes: `"apple"`, `String::from("apple")` and `b"apple"` are one key in every program and
+/// on every machine. Integers are their little-endian bytes, so `5u32` and `5u64` are different keys. `usize` is not a
+/// key, because its size depends on the machine; nor is anything hashed through [`core::hash::Hash`], whose bytes are
+/// stable neither across platforms nor across languages.
+///
+/// ```
+/// use mayhap::{BloomFilter, Key};
+///
+/// struct Order { shop: u32, number: u64 }
+///
+/// impl Key for Order {
+///     type Bytes<'a> = [u8; 12];
+///     fn key_bytes(&self) -> [u8; 12] {
+///         let mut bytes = [0; 12];
+///         bytes[..4].copy_from_slice(&self.shop.to_le_bytes());
+///         bytes[4..].copy_from_slice(&self.number.to_le_bytes());
+///         bytes
+///     }
+/// }
+///
+/// let mut orders = BloomFilter::with_rate(1_000_000, 0.001)?;
+/// orders.insert(&Order { shop: 7, number: 99 });
+/// assert!(orders.contains(&Order { shop: 7, number: 99 }));
+/// # Ok::<(), mayhap::Error>(())
+/// ```
+pub trait Key {
+    /// The bytes: borrowed where the key holds them, an array where they are computed.
+    type Bytes<'a>: AsRef<[u8]>
+    where
+        Self: 'a;
+
+    /// The bytes that are the key. Equal keys must give equal bytes.
+    fn key_bytes(&self) -> Self::Bytes<'_>;
+}
+
+macro_rules! borrowed_key {
+    ($($type:ty => $bytes:expr),* $(,)?) => {$(
+        impl Key for $type {
+            type Bytes<'a> = &'a [u8];
+            #[inline(always)]
+            fn key_bytes(&self) -> &[u8] {
+                let bytes: fn(&Self) -> &[u8] = $bytes;
+                bytes(self)
+            }
+        }
+    )*};
+}
+
+borrowed_key! {
+    [u8] => |key| key,
+    str => |key| key.as_bytes(),
+    String => |key| key.as_bytes(),
+    Vec<u8> => |key| key,
+}
+
+impl<const N: usize> Key for [u8; N] {
+    type Bytes<'a> = &'a [u8; N];
+    #[inline(always)]
+    fn key_bytes(&self) -> &[u8; N] {
+        self
+    }
+}
+
+macro_rules! integer_key {
+    ($($type:ty),*) => {$(
+        impl Key for $type {
+            type Bytes<'a> = [u8; size_of::<$type>()];
+            #[inline(always)]
+            fn key_bytes(&self) -> Self::Bytes<'_> {
+                self.to_le_bytes()
+            }
+        }
+    )*};
+}
+
+integer_key!(u8, u16, u32, u64, u128, i8, i16, i32, i64, i128);
+
+macro_rules! pointer_key {
+    ($($pointer:ty),*) => {$(
+        impl<K: Key + ?Sized> Key for $pointer {
+            type Bytes<'a> = K::Bytes<'a> where Self: 'a;
+            #[inline(always)]
+            fn key_bytes(&self) -> K::Bytes<'_> {
+                K::key_bytes(self)
+            }
+        }
+    )*};
+}
+
+pointer_key!(&K, Box<K>, Rc<K>, Arc<K>);
+
+impl<K: Key + ToOwned + ?Sized> Key for Cow<'_, K> {
+    type Bytes<'a>
+        = K::Bytes<'a>
+    where
+        Self: 'a;
+    #[inline(always)]
+    fn key_bytes(&self) -> K::Bytes<'_> {
+        K::key_bytes(self)
+    }
+}
+
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes<K: Key + ?Sized>(key: &K) -> Vec<u8> {
+        key.key_bytes().as_ref().to_vec()
+    }
+
+    #[test]
+    fn one_text_is_one_key_however_it_is_held() {
+        let expected = b"apple".to_vec();
+        assert_eq!(bytes("apple"), expected);
+        assert_eq!(bytes(&String::from("apple")), expected);
+        assert_eq!(bytes(b"apple"), expected);
+        assert_eq!(bytes(&b"apple"[..]), expected);
+        assert_eq!(bytes(&expected.clone()), expected);
+        assert_eq!(bytes(&Arc::<str>::from("apple")), expected);
+        assert_eq!(bytes(&Box::<str>::from("apple")), expected);
+        assert_eq!(bytes(&Cow::Borrowed("apple")), expected);
+    }
+
+    #[test]
+    fn integers_are_little_endian() {
+        assert_eq!(bytes(&0x0102_0304_u32), [4, 3, 2, 1]);
+        assert_eq!(bytes(&-1i16), [0xff, 0xff]);
+        assert_eq!(bytes(&1u128).len(), 16);
+    }
+}
