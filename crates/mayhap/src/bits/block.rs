@@ -1,0 +1,87 @@
+//! One cache line of bits.
+
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Words in a block.
+pub const BLOCK_WORDS: usize = 8;
+/// Bytes in a block: one cache line.
+pub const BLOCK_BYTES: usize = 64;
+/// Bits in a block.
+pub const BLOCK_BITS: u64 = 512;
+
+/// A block that only its owner writes. Word i is lane i; bit j of a word is `1 << j`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub struct Block(pub [u64; BLOCK_WORDS]);
+
+/// A block that others may be writing while we read. All access is by whole words, relaxed.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct AtomicBlock([AtomicU64; BLOCK_WORDS]);
+
+/// What a filter can read: a block, plain or racing with writers.
+///
+/// Sealed: the AVX2 path relies on what the two implementations say of themselves.
+pub trait Line: private::Sealed + Sync {
+    /// Whether another thread may write to this block while we read it. Then a wide vector load, which Rust treats as
+    /// a plain read, would be undefined behaviour.
+    const RACING: bool;
+
+    /// The word at `lane`.
+    fn word(&self, lane: usize) -> u64;
+
+    /// All eight words, each read once.
+    #[inline]
+    fn words(&self) -> [u64; BLOCK_WORDS] {
+        core::array::from_fn(|lane| self.word(lane))
+    }
+}
+
+impl Line for Block {
+    const RACING: bool = false;
+
+    #[inline(always)]
+    fn word(&self, lane: usize) -> u64 {
+        self.0[lane]
+    }
+}
+
+impl Line for AtomicBlock {
+    const RACING: bool = true;
+
+    #[inline(always)]
+    fn word(&self, lane: usize) -> u64 {
+        self.0[lane].load(Relaxed)
+    }
+}
+
+impl AtomicBlock {
+    /// Sets the bits of `mask`. A word that has its bits already is not written, which spares the cache line a trip.
+    #[inline]
+    pub(crate) fn or(&self, mask: &[u64; BLOCK_WORDS]) {
+        for (word, bits) in self.0.iter().zip(mask) {
+            if word.load(Relaxed) & bits != *bits {
+                word.fetch_or(*bits, Relaxed);
+            }
+        }
+    }
+
+    /// Sets the bits of `mask` in one word.
+    #[inline]
+    pub(crate) fn or_word(&self, lane: usize, mask: u64) {
+        if self.0[lane].load(Relaxed) & mask != mask {
+            self.0[lane].fetch_or(mask, Relaxed);
+        }
+    }
+}
+
+mod private {
+    pub trait Sealed {}
+    impl Sealed for super::Block {}
+    impl Sealed for super::AtomicBlock {}
+}
+
+const _: () = {
+    assert!(size_of::<Block>() == BLOCK_BYTES && align_of::<Block>() == BLOCK_BYTES);
+    assert!(size_of::<AtomicBlock>() == BLOCK_BYTES && align_of::<AtomicBlock>() == BLOCK_BYTES);
+};

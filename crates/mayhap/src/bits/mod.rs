@@ -1,0 +1,29 @@
+//! Storage: 512-bit blocks, who owns them, and who may write to them.
+//!
+//! The seam between a filter and its memory is the block, one cache line, not the word. Four storages lend blocks:
+//!
+//! | storage | blocks are | written by |
+//! |---|---|---|
+//! | [`Owned`] | [`Block`] | its one owner, through `&mut` |
+//! | [`Shared`] | [`AtomicBlock`] | any thread, through `&` |
+//! | [`View`] | [`Block`], borrowed from the caller | nobody |
+//! | [`Mapped`] (std) | [`AtomicBlock`], a mapped file | nobody here; another process at worst |
+//!
+//! This module knows nothing of keys, rates or filters.
+
+mod block;
+mod memory;
+mod prefetch;
+mod storage;
+mod stripes;
+mod words;
+
+pub use block::{AtomicBlock, BLOCK_BITS, BLOCK_BYTES, BLOCK_WORDS, Block, Line};
+pub use memory::AllocError;
+#[cfg(feature = "std")]
+pub use storage::Mapped;
+pub use storage::{Blocks, Owned, Shared, View};
+pub use words::Words;
+
+pub(crate) use prefetch::{prefetch_read, prefetch_write};
+pub(crate) use stripes::{Stripes, Target, insert_exactly_once};

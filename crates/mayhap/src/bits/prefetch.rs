@@ -1,0 +1,29 @@
+//! Asking for a cache line before it is needed.
+
+#![allow(unsafe_code)]
+
+/// Starts loading the line of `line` for reading. Does nothing where the target has no such instruction.
+#[inline(always)]
+pub(crate) fn prefetch_read<T>(line: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch is a hint; it cannot fault and changes no memory, and every x86-64 CPU has SSE.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(line).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = line;
+}
+
+/// Starts loading the line of `line` for writing, so that no second trip is needed to own it.
+#[inline(always)]
+pub(crate) fn prefetch_write<T>(line: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: as in `prefetch_read`; a CPU without `prefetchw` ignores the hint.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_ET0>(core::ptr::from_ref(line).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = line;
+}

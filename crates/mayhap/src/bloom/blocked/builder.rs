@@ -1,0 +1,146 @@
+//! Choosing a filter before making it.
+
+use super::BloomFilter;
+use crate::bits::{BLOCK_BYTES, Owned, Shared};
+use crate::bloom::kernel::Kernel;
+use crate::bloom::plan::Plan;
+use crate::bloom::shape::Shape;
+use crate::error::Error;
+use crate::hash::{KeyHasher, SecretKey};
+use crate::sizing::SizingError;
+use crate::sizing::blocked::BlockedPlan;
+
+/// Every choice a [`BloomFilter`] has.
+///
+/// Give two of keys, rate and bytes; the third follows. Keys and bytes together fix the rate.
+///
+/// ```
+/// use mayhap::{BloomFilter, hash::SecretKey};
+///
+/// let key = SecretKey::new([7; 16]); // take it from the operating system's random source
+/// let filter = BloomFilter::builder().keys(10_000).rate(0.001).secret_key(key).max_bytes(1 << 20).build()?;
+/// assert!(filter.hasher().key_id().is_some());
+/// # Ok::<(), mayhap::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "a builder does nothing until it is told to build"]
+pub struct BloomBuilder {
+    keys: Option<u64>,
+    rate: Option<f64>,
+    bytes: Option<u64>,
+    shape: Option<Shape>,
+    hasher: KeyHasher,
+    max_bytes: Option<u64>,
+    portable: bool,
+}
+
+/// The rate of a filter that was given keys or bytes alone.
+const DEFAULT_RATE: f64 = 0.01;
+
+impl BloomBuilder {
+    /// How many distinct keys the filter is for.
+    pub fn keys(mut self, keys: u64) -> Self {
+        self.keys = Some(keys);
+        self
+    }
+
+    /// Of the keys that are not in the set, the part that is answered "mayhap" at most. 1 % if not given.
+    pub fn rate(mut self, rate: f64) -> Self {
+        self.rate = Some(rate);
+        self
+    }
+
+    /// The most memory the blocks may take.
+    pub fn bytes(mut self, bytes: u64) -> Self {
+        self.bytes = Some(bytes);
+        self
+    }
+
+    /// The shape, instead of the one that `sizing` would choose.
+    pub fn shape(mut self, shape: Shape) -> Self {
+        self.shape = Some(shape);
+        self
+    }
+
+    /// XXH3 with this seed.
+    pub fn seed(self, seed: u64) -> Self {
+        self.hasher(KeyHasher::xxh3(seed))
+    }
+
+    /// SipHash-1-3 with a secret key: for keys that come from strangers.
+    pub fn secret_key(self, key: SecretKey) -> Self {
+        self.hasher(KeyHasher::sip13(key))
+    }
+
+    /// Any hasher.
+    pub fn hasher(mut self, hasher: KeyHasher) -> Self {
+        self.hasher = hasher;
+        self
+    }
+
+    /// Refuse, instead of allocating more than this.
+    pub fn max_bytes(mut self, limit: u64) -> Self {
+        self.max_bytes = Some(limit);
+        self
+    }
+
+    /// Use the portable code even where the CPU has better: for tests and comparisons.
+    pub fn portable(mut self) -> Self {
+        self.portable = true;
+        self
+    }
+
+    /// The plan that these choices lead to, without making the filter.
+    ///
+    /// # Errors
+    /// When the choices contradict each other or ask for what can't be.
+    pub fn plan(&self) -> Result<BlockedPlan, SizingError> {
+        let rate = self.rate.unwrap_or(DEFAULT_RATE);
+        let plan = match (self.keys, self.bytes, self.shape) {
+            (Some(keys), Some(bytes), shape) => {
+                let plan = match shape {
+                    None => BlockedPlan::for_bytes(keys, bytes)?,
+                    Some(shape) => BlockedPlan::for_bytes_with_shape(shape, keys, bytes)?,
+                };
+                match self.rate {
+                    Some(rate) if rate < plan.expected_rate() => {
+                        let needed = BlockedPlan::for_rate(keys, rate)?.bytes();
+                        return Err(SizingError::TooLarge { bytes: needed, limit: bytes });
+                    }
+                    _ => plan,
+                }
+            }
+            (Some(keys), None, None) => BlockedPlan::for_rate(keys, rate)?,
+            (Some(keys), None, Some(shape)) => BlockedPlan::for_rate_with_shape(shape, keys, rate)?,
+            (None, Some(bytes), None) => BlockedPlan::for_capacity(bytes, rate)?,
+            (None, Some(bytes), Some(shape)) => BlockedPlan::for_capacity_with_shape(shape, bytes, rate)?,
+            (None, None, _) => return Err(SizingError::ZeroKeys),
+        };
+        let limit = self.max_bytes.unwrap_or(u64::MAX);
+        if plan.bytes() > limit {
+            return Err(SizingError::TooLarge { bytes: plan.bytes(), limit });
+        }
+        Ok(plan)
+    }
+
+    /// Makes the filter.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan), and when the memory can't be had.
+    pub fn build(self) -> Result<BloomFilter, Error> {
+        let plan = self.plan()?;
+        let blocks = Owned::zeroed(plan.blocks())?;
+        debug_assert_eq!(plan.blocks() * BLOCK_BYTES as u64, plan.bytes());
+        let kernel = if self.portable { Kernel::Portable } else { Kernel::detect() };
+        let promise = Plan { keys: plan.keys(), rate: plan.rate() };
+        Ok(BloomFilter::from_parts(blocks, self.hasher, plan.shape(), kernel, promise))
+    }
+
+    /// Makes a filter that many threads can add to.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_shared(self) -> Result<BloomFilter<Shared>, Error> {
+        self.build().map(BloomFilter::into_shared)
+    }
+}

@@ -1,0 +1,184 @@
+//! Union, intersection, and smaller filters from larger ones.
+
+use super::BloomFilter;
+use crate::bits::{Block, Blocks, Line, Owned};
+use crate::bloom::merge_error::MergeError;
+use crate::bloom::plan::Plan;
+
+impl BloomFilter {
+    /// Adds every key of `other`: afterwards this filter is what it would be had all keys been inserted here.
+    ///
+    /// If one filter is larger by a whole factor it is folded first, and the result has the smaller size. (Filters
+    /// with the same rate but different planned keys often fit: their sizes are rounded to have many divisors.)
+    ///
+    /// ```
+    /// use mayhap::BloomFilter;
+    ///
+    /// let mut monday = BloomFilter::with_rate(10_000, 0.01)?;
+    /// let mut tuesday = monday.empty_like()?;
+    /// monday.insert("ada");
+    /// tuesday.insert("grace");
+    /// monday.merge(&tuesday)?;
+    /// assert!(monday.contains("ada") && monday.contains("grace"));
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the two hash differently, have different shapes, or sizes that don't fit. Nothing is changed then.
+    pub fn merge<T: Blocks>(&mut self, other: &BloomFilter<T>) -> Result<(), MergeError> {
+        self.combine(other, |word, theirs| word | theirs)?;
+        self.plan = self.plan.either(other.plan);
+        Ok(())
+    }
+
+    /// Keeps what may be in both filters.
+    ///
+    /// Every key of both stays found. The rate is at most that of either filter, and above that of a filter built from
+    /// the common keys alone: bits that different keys set in each remain.
+    ///
+    /// # Errors
+    /// As [`merge`](Self::merge).
+    pub fn intersect<T: Blocks>(&mut self, other: &BloomFilter<T>) -> Result<(), MergeError> {
+        self.combine(other, |word, theirs| word & theirs)
+    }
+
+    fn combine<T: Blocks>(
+        &mut self,
+        other: &BloomFilter<T>,
+        operation: impl Fn(u64, u64) -> u64,
+    ) -> Result<(), MergeError> {
+        let factor = self.fit(other)?;
+        let apply = |block: &mut Block, theirs: [u64; 8]| {
+            for (word, theirs) in block.0.iter_mut().zip(theirs) {
+                *word = operation(*word, theirs);
+            }
+        };
+        match factor {
+            Fit::Same => {}
+            Fit::FoldOurs(factor) => self.fold(factor)?,
+            Fit::FoldTheirs(factor) => {
+                let folded = other.folded_blocks(factor)?;
+                for (block, theirs) in self.blocks.iter_mut().zip(folded.iter()) {
+                    apply(block, theirs.0);
+                }
+                return Ok(());
+            }
+        }
+        for (block, theirs) in self.blocks.iter_mut().zip(other.blocks.lines()) {
+            apply(block, theirs.words());
+        }
+        Ok(())
+    }
+
+    fn fit<T: Blocks>(&self, other: &BloomFilter<T>) -> Result<Fit, MergeError> {
+        if self.hasher != other.hasher {
+            return Err(MergeError::Hashers);
+        }
+        if self.shape != other.shape {
+            return Err(MergeError::Shapes { ours: self.shape, theirs: other.shape });
+        }
+        let (ours, theirs) = (self.region_blocks(), other.region_blocks());
+        if ours == theirs {
+            Ok(Fit::Same)
+        } else if ours.is_multiple_of(theirs) {
+            Ok(Fit::FoldOurs(ours / theirs))
+        } else if theirs.is_multiple_of(ours) {
+            Ok(Fit::FoldTheirs(theirs / ours))
+        } else {
+            Err(MergeError::Sizes { ours: self.block_count(), theirs: other.block_count() })
+        }
+    }
+
+    /// Makes the filter `factor` times smaller, at a higher rate: exactly the filter that the same keys would have
+    /// given had it been made that small. The plan keeps its rate, for as many keys as the smaller filter holds.
+    ///
+    /// # Errors
+    /// When `factor` doesn't divide the number of blocks (of half the blocks, for the shape of two lines), is 0, or
+    /// the memory for the copy can't be had.
+    pub fn fold(&mut self, factor: u64) -> Result<(), MergeError> {
+        let blocks = self.folded_blocks(factor)?;
+        self.blocks = blocks;
+        let holds = crate::sizing::blocked::capacity(self.shape, self.block_count(), self.plan.rate);
+        self.plan = Plan { keys: self.plan.keys.min(holds.max(1)), rate: self.plan.rate };
+        Ok(())
+    }
+
+    /// Folds as far as the rate stays at or below `rate` with the keys that are in the filter now, and says by which
+    /// factor (1: not at all).
+    ///
+    /// This is how to size a filter without knowing the number of keys: build it too large, then fold it.
+    ///
+    /// ```
+    /// use mayhap::BloomFilter;
+    ///
+    /// let mut filter = BloomFilter::with_rate(1_000_000, 0.01)?;
+    /// filter.extend(0..20_000u64); // fewer than planned
+    /// let before = filter.len_bytes();
+    /// let factor = filter.fold_to_rate(0.01)?;
+    /// assert!(factor > 30 && filter.len_bytes() == before / factor);
+    /// assert!(filter.expected_rate() <= 0.01 && filter.contains(&19_999u64));
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the memory for the copy can't be had.
+    pub fn fold_to_rate(&mut self, rate: f64) -> Result<u64, MergeError> {
+        let (keys, size) = (self.estimated_len(), self.region_blocks());
+        let largest = largest_divisor(size, |factor| {
+            let blocks = self.block_count() / factor;
+            crate::sizing::blocked::rate(self.shape, keys, blocks) <= rate
+        });
+        if largest > 1 {
+            self.blocks = self.folded_blocks(largest)?;
+            self.plan = Plan { keys: keys.max(1), rate };
+        }
+        Ok(largest)
+    }
+}
+
+impl<S: Blocks> BloomFilter<S> {
+    /// Blocks in one region: a shape of two lines has a region for each.
+    pub(super) fn region_blocks(&self) -> u64 {
+        self.block_count() / self.shape.lines()
+    }
+
+    /// ORs every `factor` neighbouring blocks. A region stays a region, because the factor divides its length.
+    fn folded_blocks(&self, factor: u64) -> Result<Owned, MergeError> {
+        let size = self.region_blocks();
+        let step = usize::try_from(factor).unwrap_or(0);
+        if step == 0 || !size.is_multiple_of(factor) {
+            return Err(MergeError::Factor { factor, size });
+        }
+        let mut folded = Owned::zeroed(self.block_count() / factor)?;
+        for (block, lines) in folded.iter_mut().zip(self.blocks.lines().chunks_exact(step)) {
+            for line in lines {
+                for (word, theirs) in block.0.iter_mut().zip(line.words()) {
+                    *word |= theirs;
+                }
+            }
+        }
+        Ok(folded)
+    }
+}
+
+enum Fit {
+    Same,
+    FoldOurs(u64),
+    FoldTheirs(u64),
+}
+
+/// The largest divisor of `size` that is acceptable, where acceptance ends at some size of divisor; at least 1.
+pub(in crate::bloom) fn largest_divisor(size: u64, acceptable: impl Fn(u64) -> bool) -> u64 {
+    let mut divisors = alloc::vec::Vec::new();
+    let mut small = 1;
+    while small <= size / small {
+        if size.is_multiple_of(small) {
+            divisors.push(small);
+            divisors.push(size / small);
+        }
+        small += 1;
+    }
+    divisors.sort_unstable();
+    let accepted = divisors.partition_point(|factor| *factor == 1 || acceptable(*factor));
+    divisors[accepted - 1]
+}

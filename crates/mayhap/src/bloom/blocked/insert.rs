@@ -1,0 +1,98 @@
+//! Adding keys, by the one owner of the filter.
+
+use super::BloomFilter;
+use crate::bloom::kernel::{InsertBatch, InsertOne};
+use crate::bits::Block;
+use crate::hash::{Digest, Key};
+
+impl BloomFilter {
+    /// Adds a key. True if it was new: certainly not in the set before.
+    ///
+    /// False means that it was there already, or that it looks so: with the filter's error rate a new key is taken for
+    /// an old one.
+    #[inline]
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool {
+        let digest = self.hash(key);
+        self.insert_hash(digest)
+    }
+
+    /// [`insert`](Self::insert) for a key that was hashed already.
+    #[inline]
+    pub fn insert_hash(&mut self, digest: Digest) -> bool {
+        self.kernel.run(self.shape, InsertOne(&mut self.blocks, digest.get()))
+    }
+
+    /// Adds many keys at once: `new[i]` tells whether `keys[i]` was new. The same as adding them one by one in order,
+    /// and faster when the filter is larger than the cache.
+    ///
+    /// ```
+    /// use mayhap::BloomFilter;
+    ///
+    /// let mut filter = BloomFilter::with_rate(1_000, 0.001)?;
+    /// let mut new = [false; 3];
+    /// filter.insert_each(&["apple", "pear", "apple"], &mut new);
+    /// assert_eq!(new, [true, true, false]);
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn insert_each<K: Key>(&mut self, keys: &[K], new: &mut [bool]) {
+        assert_eq!(keys.len(), new.len(), "one answer for each key");
+        let hasher = &self.hasher;
+        let digest_at = |i: usize| hasher.digest(&keys[i]).get();
+        let blocks: &mut [Block] = &mut self.blocks;
+        let answer = |i: usize, is_new| new[i] = is_new;
+        self.kernel.run(self.shape, InsertBatch { blocks, len: keys.len(), digest_at, answer });
+    }
+
+    /// [`insert_each`](Self::insert_each) for keys that were hashed already.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn insert_hashes(&mut self, digests: &[Digest], new: &mut [bool]) {
+        assert_eq!(digests.len(), new.len(), "one answer for each digest");
+        self.insert_batch(digests, |i, is_new| new[i] = is_new);
+    }
+
+    pub(super) fn insert_batch(&mut self, digests: &[Digest], answer: impl FnMut(usize, bool)) {
+        let digest_at = |i: usize| digests[i].get();
+        let blocks: &mut [Block] = &mut self.blocks;
+        self.kernel.run(self.shape, InsertBatch { blocks, len: digests.len(), digest_at, answer });
+    }
+
+    /// Empties the filter. Its size and plan stay.
+    pub fn clear(&mut self) {
+        self.blocks.fill(Block::default());
+    }
+}
+
+/// Digests collected from an iterator before they are added together.
+const EXTEND_BATCH: usize = 1024;
+
+/// Adds every key, in batches.
+impl<K: Key> Extend<K> for BloomFilter {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        let hasher = self.hasher.clone();
+        self.extend(keys.into_iter().map(|key| hasher.digest(&key)));
+    }
+}
+
+/// Adds every digest, in batches.
+impl Extend<Digest> for BloomFilter {
+    fn extend<I: IntoIterator<Item = Digest>>(&mut self, digests: I) {
+        let mut digests = digests.into_iter();
+        let mut batch = [Digest::new(0); EXTEND_BATCH];
+        loop {
+            let mut len = 0;
+            for (slot, digest) in batch.iter_mut().zip(digests.by_ref()) {
+                *slot = digest;
+                len += 1;
+            }
+            self.insert_batch(&batch[..len], |_, _| ());
+            if len < batch.len() {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The default filter: every key's bits in one cache line.
+//!
+//! # The idea
+//!
+//! A classic Bloom filter spreads the k bits of a key over all of its memory: k bits, k cache misses. Here the digest
+//! first picks one 512-bit *block*, and all bits of the key lie in it, so a question costs one cache miss whatever k
+//! is. Some blocks get more keys than others, which costs a few percent more memory for the same rate; `sizing` knows
+//! exactly how much (the load of a block is binomial) and pays it, so that the promised rate is met.
+//!
+//! ```text
+//!            digest of "apple" · N / 2⁶⁴ = block 2
+//!                          ┌─────────┐
+//!   block 0   block 1   block 2   block 3  …  block N-1        each 8 words of 64 bits = one cache line
+//!                          │
+//!          ┌───────┬───────┼───────┬─ … one bit in each word, from digest · constant
+//!        w0 ·1···  w1 ···1·  w2 1····  w3 ··1··  w4 …  w7
+//! ```
+//!
+//! # When to choose it, and how it fails
+//!
+//! Choose it unless you need deletes, or rates below about 10⁻⁶ in the least memory (then `ClassicBloom`). Filled past
+//! its plan it keeps working, with a rising rate: [`is_over_plan`](BloomFilter::is_over_plan) and
+//! [`expected_rate`](BloomFilter::expected_rate) tell. It can't forget a key. `docs/maths.md` has the derivation.
+
+mod builder;
+#[cfg(feature = "std")]
+mod bulk;
+mod combine;
+mod estimate;
+mod file;
+mod insert;
+mod shared;
+
+pub use builder::BloomBuilder;
+
+use core::fmt;
+
+use super::kernel::{ContainsBatch, ContainsOne, Kernel};
+use super::plan::Plan;
+use super::shape::Shape;
+use crate::bits::{BLOCK_BYTES, Blocks, Owned};
+use crate::error::Error;
+use crate::hash::{Digest, Key, KeyHasher};
+
+/// A blocked Bloom filter: the default, and the fastest.
+///
+/// `S` is where its blocks live: [`Owned`] by default, [`Shared`](crate::bits::Shared) between threads
+/// ([`SharedBloomFilter`](super::SharedBloomFilter)), or a mapped file
+/// ([`MappedBloomFilter`](super::MappedBloomFilter)).
+///
+/// ```
+/// use mayhap::BloomFilter;
+///
+/// let mut seen = BloomFilter::with_rate(1_000_000, 0.01)?;
+/// assert!(seen.insert("https://example.org/"), "new");
+/// assert!(!seen.insert("https://example.org/"), "not new any more");
+/// assert!(seen.contains("https://example.org/"));
+/// assert!(!seen.contains("https://example.org/other"));
+/// # Ok::<(), mayhap::Error>(())
+/// ```
+pub struct BloomFilter<S = Owned> {
+    blocks: S,
+    hasher: KeyHasher,
+    shape: Shape,
+    kernel: Kernel,
+    plan: Plan,
+}
+
+impl BloomFilter {
+    /// A filter for `keys` distinct keys that answers "mayhap" for at most `rate` of the absent ones.
+    ///
+    /// ```
+    /// use mayhap::BloomFilter;
+    ///
+    /// let filter = BloomFilter::with_rate(100_000_000, 0.01)?;
+    /// assert!(filter.len_bytes() < 128_000_000, "10.1 bits a key");
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When `keys` is 0, `rate` isn't between 0 and 1 or is lower than a 64-bit digest can give for so many keys, or
+    /// the memory can't be had.
+    pub fn with_rate(keys: u64, rate: f64) -> Result<Self, Error> {
+        Self::builder().keys(keys).rate(rate).build()
+    }
+
+    /// The largest filter of at most `bytes` bytes, shaped for `rate`. Its planned number of keys is what it holds at
+    /// that rate.
+    ///
+    /// ```
+    /// use mayhap::BloomFilter;
+    ///
+    /// let filter = BloomFilter::with_bytes(64 << 20, 1e-6)?;
+    /// assert!(filter.len_bytes() <= 64 << 20);
+    /// assert!(filter.planned_keys() > 16_000_000);
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`with_rate`](Self::with_rate), and when `bytes` can't hold even one key at that rate.
+    pub fn with_bytes(bytes: u64, rate: f64) -> Result<Self, Error> {
+        Self::builder().bytes(bytes).rate(rate).build()
+    }
+
+    /// Every choice there is: hash, seed or secret key, shape, limits.
+    #[must_use]
+    pub fn builder() -> BloomBuilder {
+        BloomBuilder::default()
+    }
+}
+
+impl<S: Blocks> BloomFilter<S> {
+    /// Puts a filter together. The blocks fit the shape: at least one, an even number for two lines.
+    fn from_parts(blocks: S, hasher: KeyHasher, shape: Shape, kernel: Kernel, plan: Plan) -> Self {
+        assert!(
+            blocks.block_count() > 0 && blocks.block_count().is_multiple_of(shape.lines()),
+            "whoever makes a filter has checked its number of blocks"
+        );
+        Self { blocks, hasher, shape, kernel, plan }
+    }
+
+    /// The digest of a key, for the `*_hash` methods of this filter and of others with an equal hasher.
+    #[inline]
+    pub fn hash<K: Key + ?Sized>(&self, key: &K) -> Digest {
+        self.hasher.digest(key)
+    }
+
+    /// Whether the key may be in the set. `false` is certain.
+    #[inline]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains_hash(self.hash(key))
+    }
+
+    /// [`contains`](Self::contains) for a key that was hashed already.
+    #[inline]
+    pub fn contains_hash(&self, digest: Digest) -> bool {
+        self.kernel.run(self.shape, ContainsOne(self.blocks.lines(), digest.get()))
+    }
+
+    /// Asks for many keys at once: `found[i]` tells whether `keys[i]` may be in the set.
+    ///
+    /// When the filter is larger than the cache this is two to three times faster than asking one by one, because the
+    /// lines of later keys are on their way while earlier ones are looked at.
+    ///
+    /// ```
+    /// use mayhap::BloomFilter;
+    ///
+    /// let mut filter = BloomFilter::with_rate(1_000, 0.001)?;
+    /// filter.extend(["apple", "pear"]);
+    /// let mut found = [false; 3];
+    /// filter.contains_each(&["apple", "quince", "pear"], &mut found);
+    /// assert_eq!(found, [true, false, true]);
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn contains_each<K: Key>(&self, keys: &[K], found: &mut [bool]) {
+        assert_eq!(keys.len(), found.len(), "one answer for each key");
+        self.contains_batch(keys.len(), |i| self.hasher.digest(&keys[i]).get(), |i, answer| found[i] = answer);
+    }
+
+    /// [`contains_each`](Self::contains_each) for keys that were hashed already.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn contains_hashes(&self, digests: &[Digest], found: &mut [bool]) {
+        assert_eq!(digests.len(), found.len(), "one answer for each digest");
+        self.contains_batch(digests.len(), |i| digests[i].get(), |i, answer| found[i] = answer);
+    }
+
+    fn contains_batch(&self, len: usize, digest_at: impl FnMut(usize) -> u64, answer: impl FnMut(usize, bool)) {
+        let lines = self.blocks.lines();
+        self.kernel.run(self.shape, ContainsBatch { lines, len, digest_at, answer });
+    }
+
+    /// An empty filter of the same size, shape, hash and plan: one that can be merged with this.
+    ///
+    /// # Errors
+    /// When the memory can't be had.
+    pub fn empty_like(&self) -> Result<BloomFilter, Error> {
+        let blocks = Owned::zeroed(self.blocks.block_count())?;
+        Ok(BloomFilter::from_parts(blocks, self.hasher.clone(), self.shape, self.kernel, self.plan))
+    }
+
+    /// Bytes of memory its blocks take.
+    #[must_use]
+    pub fn len_bytes(&self) -> u64 {
+        self.blocks.block_count() * BLOCK_BYTES as u64
+    }
+
+    /// Number of 512-bit blocks.
+    #[must_use]
+    pub fn block_count(&self) -> u64 {
+        self.blocks.block_count()
+    }
+
+    /// How a key's bits lie in the blocks.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// What turns keys into digests.
+    #[must_use]
+    pub fn hasher(&self) -> &KeyHasher {
+        &self.hasher
+    }
+
+    /// The number of distinct keys it was made for.
+    #[must_use]
+    pub fn planned_keys(&self) -> u64 {
+        self.plan.keys
+    }
+
+    /// The rate it keeps up to [`planned_keys`](Self::planned_keys).
+    #[must_use]
+    pub fn planned_rate(&self) -> f64 {
+        self.plan.rate
+    }
+}
+
+impl Clone for BloomFilter {
+    /// # Panics
+    /// When the memory can't be had, as `Vec` does. [`empty_like`](Self::empty_like) and [`merge`](Self::merge) are
+    /// the way that returns an error instead.
+    fn clone(&self) -> Self {
+        match self.blocks.try_clone() {
+            Ok(blocks) => Self::from_parts(blocks, self.hasher.clone(), self.shape, self.kernel, self.plan),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Equal when they give the same answers: same hash, shape and bits. Their plans may differ.
+impl<S: Blocks, T: Blocks> PartialEq<BloomFilter<T>> for BloomFilter<S> {
+    fn eq(&self, other: &BloomFilter<T>) -> bool {
+        use crate::bits::Line as _;
+        self.hasher == other.hasher
+            && self.shape == other.shape
+            && self.block_count() == other.block_count()
+            && self.blocks.lines().iter().zip(other.blocks.lines()).all(|(a, b)| a.words() == b.words())
+    }
+}
+
+impl<S: Blocks> fmt::Debug for BloomFilter<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BloomFilter")
+            .field("blocks", &self.blocks)
+            .field("shape", &self.shape)
+            .field("hasher", &self.hasher)
+            .field("planned_keys", &self.plan.keys)
+            .field("planned_rate", &self.plan.rate)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,118 @@
+//! One filter, many threads.
+//!
+//! Asking takes no lock. Adding comes in two kinds: [`insert`](BloomFilter::insert) answers whether the key was new,
+//! and gives that answer to exactly one of the threads that add a key at the same time; it takes a short spin lock if
+//! the key isn't there yet. [`set`](BloomFilter::set) answers nothing and is lock-free.
+//!
+//! What one thread has added another sees as soon as they have met otherwise (a channel, a join, a lock), as with any
+//! memory in Rust; without that, soon. No bit is ever lost.
+
+use super::BloomFilter;
+use crate::bits::{Owned, Shared};
+use crate::bloom::kernel::{SetBatch, SharedBatch};
+use crate::hash::{Digest, Key};
+
+impl BloomFilter {
+    /// Lets many threads add to this filter. Nothing is copied.
+    ///
+    /// ```
+    /// use mayhap::BloomFilter;
+    ///
+    /// let taken = BloomFilter::with_rate(1_000_000, 0.001)?.into_shared();
+    /// let winners: usize = std::thread::scope(|scope| {
+    ///     let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| taken.insert("ada"))).collect();
+    ///     threads.into_iter().map(|thread| usize::from(thread.join().unwrap())).sum()
+    /// });
+    /// assert_eq!(winners, 1, "the nickname is given to one of them");
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    #[must_use]
+    pub fn into_shared(self) -> BloomFilter<Shared> {
+        BloomFilter {
+            blocks: Shared::from(self.blocks),
+            hasher: self.hasher,
+            shape: self.shape,
+            kernel: self.kernel,
+            plan: self.plan,
+        }
+    }
+}
+
+impl BloomFilter<Shared> {
+    /// Adds a key; true for exactly one of the threads that add it at the same time.
+    #[inline]
+    pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.insert_hash(self.hash(key))
+    }
+
+    /// [`insert`](Self::insert) for a key that was hashed already.
+    #[inline]
+    pub fn insert_hash(&self, digest: Digest) -> bool {
+        let mut new = false;
+        self.insert_batch(1, |_| digest.get(), |_, is_new| new = is_new);
+        new
+    }
+
+    /// Adds many keys: `new[i]` tells whether `keys[i]` was new, as by [`insert`](Self::insert) one by one.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn insert_each<K: Key>(&self, keys: &[K], new: &mut [bool]) {
+        assert_eq!(keys.len(), new.len(), "one answer for each key");
+        self.insert_batch(keys.len(), |i| self.hasher.digest(&keys[i]).get(), |i, is_new| new[i] = is_new);
+    }
+
+    /// [`insert_each`](Self::insert_each) for keys that were hashed already.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn insert_hashes(&self, digests: &[Digest], new: &mut [bool]) {
+        assert_eq!(digests.len(), new.len(), "one answer for each digest");
+        self.insert_batch(digests.len(), |i| digests[i].get(), |i, is_new| new[i] = is_new);
+    }
+
+    /// Adds a key without asking whether it was new. Lock-free.
+    #[inline]
+    pub fn set<K: Key + ?Sized>(&self, key: &K) {
+        self.set_hash(self.hash(key));
+    }
+
+    /// [`set`](Self::set) for a key that was hashed already.
+    #[inline]
+    pub fn set_hash(&self, digest: Digest) {
+        self.set_batch(1, |_| digest.get());
+    }
+
+    /// Adds many keys without asking whether they were new. Lock-free.
+    pub fn set_each<K: Key>(&self, keys: &[K]) {
+        self.set_batch(keys.len(), |i| self.hasher.digest(&keys[i]).get());
+    }
+
+    /// [`set_each`](Self::set_each) for keys that were hashed already.
+    pub fn set_hashes(&self, digests: &[Digest]) {
+        self.set_batch(digests.len(), |i| digests[i].get());
+    }
+
+    /// Takes the filter back from the threads. Nothing is copied.
+    #[must_use]
+    pub fn into_owned(self) -> BloomFilter {
+        BloomFilter {
+            blocks: Owned::from(self.blocks),
+            hasher: self.hasher,
+            shape: self.shape,
+            kernel: self.kernel,
+            plan: self.plan,
+        }
+    }
+
+    #[inline]
+    fn insert_batch(&self, len: usize, digest_at: impl FnMut(usize) -> u64, answer: impl FnMut(usize, bool)) {
+        let (blocks, stripes) = (self.blocks.blocks(), &*self.blocks.stripes);
+        self.kernel.run(self.shape, SharedBatch { blocks, stripes, len, digest_at, answer });
+    }
+
+    #[inline]
+    fn set_batch(&self, len: usize, digest_at: impl FnMut(usize) -> u64) {
+        self.kernel.run(self.shape, SetBatch { blocks: self.blocks.blocks(), len, digest_at });
+    }
+}

@@ -1,0 +1,148 @@
+//! The kernel in two 256-bit registers.
+
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::{
+    __m256i, _mm256_andnot_si256, _mm256_load_si256, _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi64x,
+    _mm256_sllv_epi64, _mm256_srli_epi64, _mm256_store_si256, _mm256_sub_epi64, _mm256_testz_si256,
+};
+
+use super::{Draw, FIRST_DRAW, Operation, SECOND_DRAW, Simd, run_shape};
+use crate::bits::{BLOCK_WORDS, Block, Line};
+use crate::bloom::shape::Shape;
+
+/// The proof that this CPU has AVX2: there is no other way to make one than [`detect`](Self::detect).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    pub(super) fn detect() -> Option<Self> {
+        #[cfg(feature = "std")]
+        let has = std::arch::is_x86_feature_detected!("avx2");
+        #[cfg(not(feature = "std"))]
+        let has = cfg!(target_feature = "avx2");
+        has.then_some(Self(()))
+    }
+
+    #[inline(always)]
+    pub(super) fn run<O: Operation>(self, shape: Shape, operation: O) -> O::Output {
+        if cfg!(target_feature = "avx2") {
+            // Compiled for AVX2: everything inlines into the caller.
+            return run_shape(self, shape, operation);
+        }
+        // SAFETY: `self` is the proof that the CPU has AVX2.
+        unsafe { run_dispatched(self, shape, operation) }
+    }
+}
+
+/// The one call between a baseline caller and AVX2 code. Everything it runs is inlined into it.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn run_dispatched<O: Operation>(avx2: Avx2, shape: Shape, operation: O) -> O::Output {
+    run_shape(avx2, shape, operation)
+}
+
+impl Simd for Avx2 {
+    type Mask = [__m256i; 2];
+
+    #[inline(always)]
+    fn mask<D: Draw>(self, digest: u64) -> Self::Mask {
+        // SAFETY: `self` is the proof that the CPU has AVX2; so in all methods of this impl.
+        unsafe {
+            let mut mask = draw::<D>(digest.wrapping_mul(FIRST_DRAW));
+            if D::TWICE {
+                let again = draw::<D>(digest.wrapping_mul(SECOND_DRAW));
+                mask = [_mm256_or_si256(mask[0], again[0]), _mm256_or_si256(mask[1], again[1])];
+            }
+            mask
+        }
+    }
+
+    #[inline(always)]
+    fn covers<L: Line>(self, line: &L, mask: Self::Mask) -> bool {
+        // SAFETY: AVX2, by `self`.
+        unsafe { none_missing(load(line), mask) }
+    }
+
+    #[inline(always)]
+    fn set(self, block: &mut Block, mask: Self::Mask) -> bool {
+        // SAFETY: AVX2, by `self`; a block is 64 bytes, aligned to 64.
+        unsafe {
+            let words = load(block);
+            let halves = core::ptr::from_mut(block).cast::<__m256i>();
+            _mm256_store_si256(halves, _mm256_or_si256(words[0], mask[0]));
+            _mm256_store_si256(halves.add(1), _mm256_or_si256(words[1], mask[1]));
+            !none_missing(words, mask)
+        }
+    }
+
+    #[inline(always)]
+    fn words(self, mask: Self::Mask) -> [u64; BLOCK_WORDS] {
+        let mut words = Block::default();
+        // SAFETY: AVX2, by `self`; a block is 64 bytes, aligned to 64.
+        unsafe {
+            let halves = core::ptr::from_mut(&mut words).cast::<__m256i>();
+            _mm256_store_si256(halves, mask[0]);
+            _mm256_store_si256(halves.add(1), mask[1]);
+        }
+        words.0
+    }
+}
+
+/// One bit in each group, as [`portable`](super::portable) defines it.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn draw<D: Draw>(product: u64) -> [__m256i; 2] {
+    let product = _mm256_set1_epi64x(product.cast_signed());
+    let one = _mm256_set1_epi64x(1);
+    if D::IN_PAIRS {
+        let bits = [
+            _mm256_srli_epi64::<57>(_mm256_sllv_epi64(product, _mm256_set_epi64x(7, 7, 0, 0))),
+            _mm256_srli_epi64::<57>(_mm256_sllv_epi64(product, _mm256_set_epi64x(21, 21, 14, 14))),
+        ];
+        // A shift by 64 or more gives 0, and so does one by less than nothing: each word keeps only its own bits.
+        let base = _mm256_set_epi64x(64, 0, 64, 0);
+        bits.map(|bits| _mm256_sllv_epi64(one, _mm256_sub_epi64(bits, base)))
+    } else {
+        let bits = [
+            _mm256_srli_epi64::<58>(_mm256_sllv_epi64(product, _mm256_set_epi64x(18, 12, 6, 0))),
+            _mm256_srli_epi64::<58>(_mm256_sllv_epi64(product, _mm256_set_epi64x(42, 36, 30, 24))),
+        ];
+        bits.map(|bits| _mm256_sllv_epi64(one, bits))
+    }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn none_missing(words: [__m256i; 2], mask: [__m256i; 2]) -> bool {
+    let missing = _mm256_or_si256(_mm256_andnot_si256(words[0], mask[0]), _mm256_andnot_si256(words[1], mask[1]));
+    _mm256_testz_si256(missing, missing) != 0
+}
+
+/// The eight words of a block.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn load<L: Line>(line: &L) -> [__m256i; 2] {
+    let halves = core::ptr::from_ref(line).cast::<__m256i>();
+    if L::RACING {
+        let (low, high);
+        // SAFETY: the block is 64 bytes, aligned to 64. Other threads may write its words at the same time, which
+        // makes a plain read undefined in Rust's terms; an assembly block stands for whatever Rust code has the same
+        // effect, here eight relaxed 64-bit loads: on every x86-64 CPU an aligned vector load reads each aligned
+        // 8-byte element in one piece, and nothing is promised about the elements' order, as for relaxed loads.
+        unsafe {
+            core::arch::asm!(
+                "vmovdqa {low}, [{block}]",
+                "vmovdqa {high}, [{block} + 32]",
+                block = in(reg) halves,
+                low = lateout(ymm_reg) low,
+                high = out(ymm_reg) high,
+                options(nostack, preserves_flags, readonly)
+            );
+        }
+        [low, high]
+    } else {
+        // SAFETY: the block is 64 bytes, aligned to 64, and nobody writes to it while it is borrowed.
+        unsafe { [_mm256_load_si256(halves), _mm256_load_si256(halves.add(1))] }
+    }
+}

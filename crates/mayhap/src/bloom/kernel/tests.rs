@@ -1,0 +1,116 @@
+//! The two implementations agree, and do what the recipe says.
+
+use super::*;
+use crate::bits::{Blocks, Owned, Shared};
+use std::vec::Vec;
+
+/// A stream of digests that are as good as random.
+fn digests(count: usize) -> Vec<u64> {
+    let hasher = crate::hash::KeyHasher::xxh3(2024);
+    (0..count as u64).map(|i| hasher.digest(&i).get()).collect()
+}
+
+/// The recipe, written as plainly as docs/formats.md has it: (block, bit) for every bit of a key.
+fn positions(shape: Shape, digest: u64, blocks: usize) -> Vec<(usize, u64)> {
+    let one_line = |digest: u64, from: usize, count: usize| {
+        let block = from + ((u128::from(digest) * count as u128) >> 64) as usize;
+        let multipliers: &[u64] =
+            if shape == Shape::Sixteen { &[FIRST_DRAW, SECOND_DRAW] } else { &[FIRST_DRAW] };
+        let bits_per_draw = if shape == Shape::Four { 7 } else { 6 };
+        let group_bits = 1u64 << bits_per_draw;
+        let mut positions = Vec::new();
+        for multiplier in multipliers {
+            let product = digest.wrapping_mul(*multiplier);
+            for group in 0..u64::from(shape.groups()) {
+                let draw = (product >> (64 - bits_per_draw * (group + 1))) % group_bits;
+                positions.push((block, group * group_bits + draw));
+            }
+        }
+        positions
+    };
+    if shape == Shape::SixteenTwoLines {
+        let half = blocks / 2;
+        let second = digest.rotate_left(32).wrapping_mul(SECOND_LINE);
+        [one_line(digest, 0, half), one_line(second, half, half)].concat()
+    } else {
+        one_line(digest, 0, blocks)
+    }
+}
+
+fn kernels() -> Vec<Kernel> {
+    let mut kernels = std::vec![Kernel::Portable];
+    if Kernel::detect() != Kernel::Portable {
+        kernels.push(Kernel::detect());
+    }
+    kernels
+}
+
+#[test]
+fn every_kernel_sets_the_bits_of_the_recipe() {
+    for shape in Shape::ALL {
+        for kernel in kernels() {
+            for digest in digests(2_000).into_iter().chain([0, u64::MAX, 1, 1 << 63]) {
+                let mut blocks = Owned::zeroed(6).unwrap();
+                assert!(kernel.run(shape, InsertOne(&mut blocks, digest)));
+                let mut expected = [[0u64; 8]; 6];
+                for (block, bit) in positions(shape, digest, 6) {
+                    expected[block][(bit / 64) as usize] |= 1 << (bit % 64);
+                }
+                let found: Vec<[u64; 8]> = blocks.iter().map(|block| block.0).collect();
+                assert_eq!(found, expected, "{shape:?} {kernel:?} {digest:#x}");
+                assert!(kernel.run(shape, ContainsOne(blocks.lines(), digest)));
+                assert!(!kernel.run(shape, InsertOne(&mut blocks, digest)), "the second time it is not new");
+            }
+        }
+    }
+}
+
+#[test]
+fn kernels_agree_on_random_blocks_owned_and_shared() {
+    let digests = digests(50_000);
+    for shape in Shape::ALL {
+        let mut reference = Owned::zeroed(300).unwrap();
+        let new: Vec<bool> =
+            digests[..6000].iter().map(|d| Kernel::Portable.run(shape, InsertOne(&mut reference, *d))).collect();
+        for kernel in kernels() {
+            let mut blocks = Owned::zeroed(300).unwrap();
+            let again: Vec<bool> =
+                digests[..6000].iter().map(|d| kernel.run(shape, InsertOne(&mut blocks, *d))).collect();
+            assert!(new == again && *blocks == *reference, "{shape:?} {kernel:?}");
+            for d in &digests {
+                assert_eq!(
+                    kernel.run(shape, ContainsOne(blocks.lines(), *d)),
+                    Kernel::Portable.run(shape, ContainsOne(reference.lines(), *d)),
+                );
+            }
+            let shared = Shared::from(blocks);
+            for d in &digests {
+                assert_eq!(
+                    kernel.run(shape, ContainsOne(shared.lines(), *d)),
+                    Kernel::Portable.run(shape, ContainsOne(reference.lines(), *d)),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_batch_of_any_length_keeps_its_order() {
+    for len in [0, 1, AHEAD - 1, AHEAD, AHEAD + 1, 2 * AHEAD, 1000] {
+        for ahead in [false, true] {
+            let mut seen = Vec::new();
+            let prefetched = core::cell::RefCell::new(Vec::new());
+            pipelined(
+                &mut seen,
+                len,
+                ahead,
+                |i| i as u64 * 3,
+                |_, digest| prefetched.borrow_mut().push(digest),
+                |seen, i, digest| seen.push((i, digest)),
+            );
+            assert_eq!(seen, (0..len).map(|i| (i, i as u64 * 3)).collect::<Vec<_>>());
+            let all: Vec<u64> = if ahead && len > AHEAD { (0..len as u64).map(|i| i * 3).collect() } else { Vec::new() };
+            assert_eq!(*prefetched.borrow(), all);
+        }
+    }
+}

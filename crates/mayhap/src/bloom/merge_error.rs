@@ -1,0 +1,79 @@
+//! Why two filters don't fit together.
+
+use core::fmt;
+
+use super::shape::Shape;
+use crate::bits::AllocError;
+
+/// Two filters can't be combined, or one can't be folded. Nothing was changed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// The same key has different digests in the two.
+    Hashers,
+    /// Their keys' bits lie differently.
+    Shapes {
+        /// Of the filter that was to be changed.
+        ours: Shape,
+        /// Of the other.
+        theirs: Shape,
+    },
+    /// Different numbers of bits per key.
+    Hashes {
+        /// Of the filter that was to be changed.
+        ours: u32,
+        /// Of the other.
+        theirs: u32,
+    },
+    /// Neither size is a multiple of the other, so that neither can be folded to fit.
+    Sizes {
+        /// Blocks (or bits, of a classic filter) of the filter that was to be changed.
+        ours: u64,
+        /// Blocks (or bits) of the other.
+        theirs: u64,
+    },
+    /// A fold by a factor that doesn't divide the size.
+    Factor {
+        /// The factor.
+        factor: u64,
+        /// The size: blocks in each region of a blocked filter, bits of a classic one.
+        size: u64,
+    },
+    /// The memory for the folded copy can't be had.
+    Alloc(AllocError),
+}
+
+impl fmt::Display for MergeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hashers => write!(
+                f,
+                "the filters hash keys differently: build both with the same hash function, seed and secret key"
+            ),
+            Self::Shapes { ours, theirs } => write!(
+                f,
+                "the filters were built for different rates (shapes {ours:?} and {theirs:?}): build both for one rate, or give both one shape"
+            ),
+            Self::Hashes { ours, theirs } => write!(
+                f,
+                "the filters set {ours} and {theirs} bits per key: build both with the same number"
+            ),
+            Self::Sizes { ours, theirs } => write!(
+                f,
+                "the filters' sizes, {ours} and {theirs}, are not multiples of one another: build both for the same number of keys and rate"
+            ),
+            Self::Factor { factor, size } => {
+                write!(f, "a filter of size {size} can't be folded by {factor}: the factor must divide the size")
+            }
+            Self::Alloc(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for MergeError {}
+
+impl From<AllocError> for MergeError {
+    fn from(error: AllocError) -> Self {
+        Self::Alloc(error)
+    }
+}

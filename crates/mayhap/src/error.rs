@@ -1,0 +1,54 @@
+//! What can go wrong, over all of the crate.
+
+use core::fmt;
+
+use crate::bits::AllocError;
+use crate::bloom::MergeError;
+use crate::codec::FormatError;
+use crate::sizing::SizingError;
+
+/// Any error of this crate. Each operation has a narrower one, which converts into this.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The plan can't be kept: see [`SizingError`].
+    Sizing(SizingError),
+    /// The memory can't be had.
+    Alloc(AllocError),
+    /// Two filters don't fit together.
+    Merge(MergeError),
+    /// The bytes are not a filter, or a damaged one.
+    Format(FormatError),
+    /// Reading or writing failed.
+    #[cfg(feature = "std")]
+    Io(std::io::Error),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sizing(error) => error.fmt(f),
+            Self::Alloc(error) => error.fmt(f),
+            Self::Merge(error) => error.fmt(f),
+            Self::Format(error) => error.fmt(f),
+            #[cfg(feature = "std")]
+            Self::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+macro_rules! from {
+    ($($error:ty => $variant:ident),*) => {$(
+        impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                Self::$variant(error)
+            }
+        }
+    )*};
+}
+
+from!(SizingError => Sizing, AllocError => Alloc, MergeError => Merge, FormatError => Format);
+#[cfg(feature = "std")]
+from!(std::io::Error => Io);

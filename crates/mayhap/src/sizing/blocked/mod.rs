@@ -1,0 +1,26 @@
+//! Sizing of the blocked filter: all bits of a key in one block of 512 bits, or in one block of each half.
+//!
+//! Keys don't spread evenly over blocks. The load of a block is binomial (Poisson in a large filter), and a crowded
+//! block errs more than an empty one makes up for. The rate here is the exact mixture over loads, so a plan pays that
+//! price in memory and keeps its promise.
+
+mod estimate;
+mod fold;
+mod mixture;
+mod plan;
+mod size;
+
+pub use estimate::{estimated_keys, standard_error};
+pub use fold::foldable;
+pub use mixture::{rate, rate_of_fill};
+pub use plan::BlockedPlan;
+pub use size::{bits_per_key, blocks, capacity, shape_for};
+
+/// Bits in a block: one cache line.
+pub const BLOCK_BITS: u64 = 512;
+
+/// Bytes in a block.
+pub const BLOCK_BYTES: u64 = 64;
+
+/// The most blocks of any filter.
+const MAX_BLOCKS: u64 = super::limits::MAX_BYTES / BLOCK_BYTES;

@@ -1,0 +1,83 @@
+//! How often a classic filter is wrong.
+
+use libm::pow;
+
+use super::occupancy::Occupancy;
+use crate::sizing::limits::shared_digests;
+
+/// The expected rate of false positives of a filter of `bits` bits that holds `keys` keys with `hashes` bits each.
+///
+/// It is the expectation of fill^k over the number of bits that happen to be set, plus n / 2^64 for digests that an
+/// absent key shares with a present one. An empty filter has rate 0; one without bits, or without hashes, answers yes to
+/// everything.
+///
+/// ```
+/// use mayhap::sizing::classic;
+///
+/// // One bit per key is not enough, and more hashes make it worse.
+/// let rates = [1, 2, 3].map(|hashes| classic::rate(1_000_000, 1_000_000, hashes));
+/// assert_eq!(rates.map(|rate| (rate * 100.0).round()), [63.0, 75.0, 86.0]);
+/// ```
+#[must_use]
+pub fn rate(keys: u64, bits: u64, hashes: u32) -> f64 {
+    if keys == 0 {
+        return 0.0;
+    }
+    if bits == 0 {
+        return 1.0;
+    }
+    (Occupancy::new(keys, bits, hashes).expected_power(hashes) + shared_digests(keys)).min(1.0)
+}
+
+/// The rate of false positives of a filter whose share of set bits is `fill`: fill^k.
+///
+/// ```
+/// assert_eq!(mayhap::sizing::classic::rate_of_fill(0.5, 7), 1.0 / 128.0);
+/// ```
+#[must_use]
+pub fn rate_of_fill(fill: f64, hashes: u32) -> f64 {
+    pow(fill.clamp(0.0, 1.0), f64::from(hashes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_filters_agree_with_the_textbook() {
+        for (n, m, k) in [(1_000_000_u64, 10_000_000_u64, 7), (1 << 33, 1 << 36, 6), (1 << 56, 1 << 60, 11)] {
+            let usual = pow(-libm::expm1(-f64::from(k) * n as f64 / m as f64), f64::from(k));
+            assert!(((rate(n, m, k) - shared_digests(n)) / usual - 1.0).abs() < 1e-5, "{n} {m} {k}");
+        }
+    }
+
+    #[test]
+    fn the_usual_formula_is_low_for_a_tiny_filter() {
+        let usual = pow(1.0 - pow(0.9, 7.0), 7.0);
+        assert!(usual < 0.0106 && rate(1, 10, 7) > 0.016, "{usual} {}", rate(1, 10, 7));
+    }
+
+    #[test]
+    fn extremes_stay_in_range() {
+        assert_eq!(rate(0, 0, 0), 0.0);
+        assert_eq!(rate(1, 0, 3), 1.0);
+        assert_eq!(rate(1, 1, 3), 1.0);
+        assert_eq!(rate(5, 100, 0), 1.0);
+        assert_eq!(rate(u64::MAX, u64::MAX, u32::MAX), 1.0);
+        assert_eq!(rate(u64::MAX, 1, 1), 1.0);
+        let lonely = rate(1, u64::MAX, 1);
+        assert!(lonely > 0.0 && lonely < 2e-19, "{lonely}");
+        assert_eq!(rate_of_fill(2.0, 3), 1.0);
+        assert_eq!(rate_of_fill(-1.0, 3), 0.0);
+    }
+
+    #[test]
+    fn more_keys_never_help_and_more_bits_never_hurt() {
+        for k in [1, 3, 7, 20] {
+            for (a, b) in [(1, 2), (30, 31), (100, 101), (5_000, 5_050)] {
+                assert!(rate(a, 1_000, k) <= rate(b, 1_000, k), "{a} {b} {k}");
+                assert!(rate(50, 10 * a, k) >= rate(50, 10 * b, k), "{a} {b} {k}");
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Why a filter can't be sized as asked.
+
+use core::fmt;
+
+use super::limits::MAX_HASHES;
+
+/// Why a filter can't be sized as asked. The message says what to change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SizingError {
+    /// A filter was planned for no keys.
+    ZeroKeys,
+    /// The rate is not a number strictly between 0 and 1.
+    RateOutOfRange {
+        /// The rate asked for.
+        got: f64,
+    },
+    /// So many keys share their 64-bit digests with absent ones that no amount of memory gives the rate.
+    RateTooLow {
+        /// The rate asked for.
+        asked: f64,
+        /// The lowest rate that can be promised for so many keys.
+        lowest: f64,
+        /// The number of keys.
+        keys: u64,
+    },
+    /// The number of bits per key is 0 or above [`MAX_HASHES`].
+    HashesOutOfRange {
+        /// The number asked for.
+        got: u32,
+    },
+    /// The filter would be larger than a limit.
+    TooLarge {
+        /// The bytes needed; `u64::MAX` when they are beyond counting.
+        bytes: u64,
+        /// The most bytes allowed.
+        limit: u64,
+    },
+    /// The memory holds no block, or not one key at the rate, or so many keys that every answer would be yes.
+    TooSmall {
+        /// The bytes given.
+        bytes: u64,
+        /// The bytes that would do.
+        needed: u64,
+    },
+    /// A number of blocks that doesn't fit the shape: zero, or an odd number for a shape of two lines.
+    BlocksOutOfRange {
+        /// The number of blocks asked for.
+        got: u64,
+        /// The number must be a positive multiple of this.
+        multiple_of: u64,
+    },
+}
+
+impl fmt::Display for SizingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::ZeroKeys => f.write_str("a filter for 0 keys has no size; plan for at least 1 key"),
+            Self::RateOutOfRange { got } => {
+                write!(
+                    f,
+                    "a rate of {got} is impossible; give one between 0 and 1, both excluded, such as 0.01"
+                )
+            }
+            Self::RateTooLow { asked, lowest, keys } if lowest < 1.0 => write!(
+                f,
+                "a rate of {asked:e} is too low for {keys} keys with 64-bit digests; ask for {lowest:.3e} or more, \
+                 or plan for fewer keys"
+            ),
+            Self::RateTooLow { keys, .. } => {
+                write!(f, "{keys} keys are too many for 64-bit digests; plan for fewer keys")
+            }
+            Self::HashesOutOfRange { got } => {
+                write!(f, "{got} hashes per key are out of range; give 1 to {MAX_HASHES}")
+            }
+            Self::TooLarge { bytes: u64::MAX, limit } => write!(
+                f,
+                "the filter is too large to count its bytes (the limit is {limit}); plan for fewer keys or a higher rate"
+            ),
+            Self::TooLarge { bytes, limit } => write!(
+                f,
+                "the filter needs {bytes} bytes and the limit is {limit}; plan for fewer keys or a higher rate, or \
+                 raise the limit"
+            ),
+            Self::TooSmall { bytes, needed } => write!(
+                f,
+                "{bytes} bytes are too few; give at least {needed} bytes, or plan for fewer keys or a higher rate"
+            ),
+            Self::BlocksOutOfRange { got, multiple_of } => {
+                write!(f, "{got} blocks don't fit this shape; give a positive multiple of {multiple_of}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for SizingError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn every_message_names_the_value_and_the_way_out() {
+        let messages = [
+            (SizingError::ZeroKeys, "a filter for 0 keys has no size; plan for at least 1 key"),
+            (
+                SizingError::RateOutOfRange { got: 1.5 },
+                "a rate of 1.5 is impossible; give one between 0 and 1, both excluded, such as 0.01",
+            ),
+            (
+                SizingError::RateTooLow { asked: 1e-18, lowest: 2.168e-10, keys: 1_000_000_000 },
+                "a rate of 1e-18 is too low for 1000000000 keys with 64-bit digests; ask for 2.168e-10 or more, or \
+                 plan for fewer keys",
+            ),
+            (
+                SizingError::RateTooLow { asked: 0.5, lowest: 2.0, keys: 1 << 63 },
+                "9223372036854775808 keys are too many for 64-bit digests; plan for fewer keys",
+            ),
+            (SizingError::HashesOutOfRange { got: 0 }, "0 hashes per key are out of range; give 1 to 64"),
+            (
+                SizingError::TooLarge { bytes: 2048, limit: 1024 },
+                "the filter needs 2048 bytes and the limit is 1024; plan for fewer keys or a higher rate, or raise \
+                 the limit",
+            ),
+            (
+                SizingError::TooLarge { bytes: u64::MAX, limit: 1024 },
+                "the filter is too large to count its bytes (the limit is 1024); plan for fewer keys or a higher rate",
+            ),
+            (
+                SizingError::TooSmall { bytes: 10, needed: 64 },
+                "10 bytes are too few; give at least 64 bytes, or plan for fewer keys or a higher rate",
+            ),
+            (
+                SizingError::BlocksOutOfRange { got: 7, multiple_of: 2 },
+                "7 blocks don't fit this shape; give a positive multiple of 2",
+            ),
+        ];
+        for (error, message) in messages {
+            assert_eq!(error.to_string(), message);
+        }
+    }
+}
