@@ -5,6 +5,8 @@ use core::fmt;
 use crate::bits::AllocError;
 use crate::bloom::MergeError;
 use crate::codec::FormatError;
+#[cfg(feature = "std")]
+use crate::codec::{FileError, StreamError};
 use crate::sizing::SizingError;
 
 /// Any error of this crate. Each operation has a narrower one, which converts into this.
@@ -19,9 +21,12 @@ pub enum Error {
     Merge(MergeError),
     /// The bytes are not a filter, or a damaged one.
     Format(FormatError),
-    /// Reading or writing failed.
+    /// Reading or writing a stream failed.
     #[cfg(feature = "std")]
-    Io(std::io::Error),
+    Stream(StreamError),
+    /// Reading or writing a file failed; says which.
+    #[cfg(feature = "std")]
+    File(FileError),
 }
 
 impl fmt::Display for Error {
@@ -32,7 +37,9 @@ impl fmt::Display for Error {
             Self::Merge(error) => error.fmt(f),
             Self::Format(error) => error.fmt(f),
             #[cfg(feature = "std")]
-            Self::Io(error) => error.fmt(f),
+            Self::Stream(error) => error.fmt(f),
+            #[cfg(feature = "std")]
+            Self::File(error) => error.fmt(f),
         }
     }
 }
@@ -51,4 +58,16 @@ macro_rules! from {
 
 from!(SizingError => Sizing, AllocError => Alloc, MergeError => Merge, FormatError => Format);
 #[cfg(feature = "std")]
-from!(std::io::Error => Io);
+from!(StreamError => Stream, FileError => File);
+
+#[cfg(feature = "std")]
+impl Error {
+    /// Names the file that an error of its contents was about.
+    pub(crate) fn at(self, path: &std::path::Path, doing: &'static str) -> Self {
+        match self {
+            Self::Format(error) => StreamError::from(error).at(path, doing).into(),
+            Self::Stream(error) => error.at(path, doing).into(),
+            other => other,
+        }
+    }
+}

@@ -1,5 +1,48 @@
+//! Is this key in the set? **No** (certain), or **mayhap** (yes, with an error rate you chose).
+//!
+//! A membership filter answers that question for very large sets in very little memory: about ten bits a key for one
+//! wrong "mayhap" in a hundred absent keys, whatever the keys' length. It never wrongly says no.
+//!
+//! ```
+//! use mayhap::BloomFilter;
+//!
+//! let mut seen = BloomFilter::with_rate(100_000_000, 0.01)?; // 127 MB for a hundred million keys
+//! for url in ["https://a.example/", "https://b.example/", "https://a.example/"] {
+//!     if seen.insert(url) {
+//!         println!("fetch {url}");
+//!     }
+//! }
+//! assert!(seen.contains("https://b.example/"));
+//! # Ok::<(), mayhap::Error>(())
+//! ```
+//!
+//! # Which filter
+//!
+//! | you have | choose |
+//! |---|---|
+//! | keys that come and stay | [`BloomFilter`]: one cache line a question |
+//! | many threads adding at once | [`SharedBloomFilter`]: "new" for exactly one of them |
+//! | a finished filter in a file | [`MappedBloomFilter`]: asked without being read |
+//! | a rate below 10⁻⁶, or memory dearer than time | [`ClassicBloom`]: the textbook's memory |
+//!
+//! # Where things are
+//!
+//! [`sizing`] has every formula, [`hash`] turns keys into digests, [`bits`] is the storage, [`bloom`] the filters,
+//! [`codec`] the file format, [`filter`] the traits for code that is generic over filters.
+//!
+//! # Safety against chosen keys
+//!
+//! The default hash, XXH3, is fast and public: someone who can choose keys can aim at false positives, whatever the
+//! seed. Where keys come from strangers, give the filter a secret key:
+//! [`BloomBuilder::secret_key`].
+//!
+//! # Features
+//!
+//! `std` (default): run-time choice of AVX2, threads, mapped files, huge pages, streams. Without it the crate is
+//! `no_std` and needs `alloc`; filters and files are the same, bit for bit.
+
 #![cfg_attr(not(feature = "std"), no_std)]
-//! mayhap
+#![deny(unsafe_code)]
 
 extern crate alloc;
 #[cfg(test)]
@@ -9,11 +52,25 @@ pub mod bits;
 pub mod bloom;
 pub mod codec;
 mod error;
+pub mod filter;
 pub mod hash;
 pub mod sizing;
 
 #[cfg(feature = "std")]
-pub use bloom::MappedBloomFilter;
-pub use bloom::{BloomBuilder, BloomFilter, MergeError, Shape, SharedBloomFilter};
+pub use bloom::{MappedBloomFilter, MappedClassicBloom};
+pub use bloom::{
+    BloomBuilder, BloomFilter, ClassicBloom, MergeError, ReadOptions, Shape, SharedBloomFilter, SharedClassicBloom,
+};
 pub use error::Error;
 pub use hash::{Digest, Key};
+
+/// The examples of the README and of the documents, compiled and run.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/maths.md")]
+    struct Maths;
+    #[doc = include_str!("../../../docs/formats.md")]
+    struct Formats;
+}

@@ -23,7 +23,8 @@ pub use memory::AllocError;
 #[cfg(feature = "std")]
 pub use storage::Mapped;
 pub use storage::{Blocks, Owned, Shared, View};
-pub use words::Words;
+pub use words::{Words, WordsMut};
 
 pub(crate) use prefetch::{prefetch_read, prefetch_write};
+pub(crate) use words::place;
 pub(crate) use stripes::{Stripes, Target, insert_exactly_once};

@@ -48,14 +48,6 @@ impl Owned {
         copy.copy_from_slice(self);
         Ok(copy)
     }
-
-    /// The blocks as bytes, to be filled from a file. On a little-endian machine these are the file's bytes.
-    #[inline]
-    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        let blocks = self.0.blocks_mut();
-        // SAFETY: a block is 64 bytes without padding, and any bytes are a valid block.
-        unsafe { core::slice::from_raw_parts_mut(blocks.as_mut_ptr().cast(), size_of_val(blocks)) }
-    }
 }
 
 impl Deref for Owned {
@@ -188,6 +180,16 @@ unsafe impl Sync for Mapped {}
 
 #[cfg(feature = "std")]
 impl Mapped {
+    /// Maps a whole file.
+    ///
+    /// # Errors
+    /// When the operating system refuses.
+    pub fn map(file: &std::fs::File) -> std::io::Result<std::sync::Arc<memmap2::Mmap>> {
+        // SAFETY: the danger of a map is that another process changes the file under a plain reference to its bytes.
+        // `new` makes no such reference that is read from: blocks are read by atomic loads only.
+        unsafe { memmap2::Mmap::map(file) }.map(std::sync::Arc::new)
+    }
+
     /// The blocks in `range` of a mapped file; nothing if the range lies outside the map, is empty, isn't aligned to
     /// whole blocks, or the machine isn't little-endian.
     #[must_use]

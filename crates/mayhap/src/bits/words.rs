@@ -1,7 +1,8 @@
 //! The same storage seen as one long row of words: what a classic filter reads.
 
 use super::block::{BLOCK_WORDS, Line};
-use super::storage::Blocks;
+use super::prefetch::{prefetch_read, prefetch_write};
+use super::storage::{Blocks, Owned};
 
 /// Something that lends 64-bit words.
 ///
@@ -16,6 +17,14 @@ pub trait Words {
     fn prefetch(&self, index: u64);
 }
 
+/// Words that their one owner can write.
+pub trait WordsMut: Words {
+    /// Sets the bits of `mask` in the word at `index`, and returns what the word was.
+    fn or(&mut self, index: u64, mask: u64) -> u64;
+    /// Starts loading the word at `index` for writing.
+    fn prefetch_mut(&self, index: u64);
+}
+
 impl<S: Blocks> Words for S {
     #[inline]
     fn word_count(&self) -> u64 {
@@ -24,24 +33,35 @@ impl<S: Blocks> Words for S {
 
     #[inline(always)]
     fn word(&self, index: u64) -> u64 {
-        self.lines()[block_of(index)].word(lane_of(index))
+        let (block, lane) = place(index);
+        self.lines()[block].word(lane)
     }
 
     #[inline(always)]
     fn prefetch(&self, index: u64) {
-        super::prefetch_read(&self.lines()[block_of(index)]);
+        prefetch_read(&self.lines()[place(index).0]);
     }
 }
 
-/// The block that holds a word.
-#[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "an index into memory we hold fits the machine's word")]
-pub(super) fn block_of(index: u64) -> usize {
-    (index / BLOCK_WORDS as u64) as usize
+impl WordsMut for Owned {
+    #[inline(always)]
+    fn or(&mut self, index: u64, mask: u64) -> u64 {
+        let (block, lane) = place(index);
+        let word = &mut self[block].0[lane];
+        let before = *word;
+        *word |= mask;
+        before
+    }
+
+    #[inline(always)]
+    fn prefetch_mut(&self, index: u64) {
+        prefetch_write(&self[place(index).0]);
+    }
 }
 
-/// The word's place in its block.
+/// The block that holds a word, and the word's lane in it.
 #[inline(always)]
-pub(super) fn lane_of(index: u64) -> usize {
-    (index % BLOCK_WORDS as u64) as usize
+#[allow(clippy::cast_possible_truncation, reason = "an index into memory we hold fits the machine's word")]
+pub(crate) fn place(index: u64) -> (usize, usize) {
+    ((index / BLOCK_WORDS as u64) as usize, (index % BLOCK_WORDS as u64) as usize)
 }

@@ -1,13 +1,20 @@
 //! Bloom filters: blocked (the default) and classic.
 
 mod blocked;
+mod classic;
+mod file;
+mod fold;
 mod kernel;
 mod merge_error;
 mod plan;
+mod scheme;
 mod shape;
 
 pub use blocked::{BloomBuilder, BloomFilter};
+pub use classic::ClassicBloom;
+pub use file::ReadOptions;
 pub use merge_error::MergeError;
+pub use scheme::{Native, Scheme};
 pub use shape::Shape;
 
 /// A [`BloomFilter`] that many threads add to.
@@ -15,3 +22,8 @@ pub type SharedBloomFilter = BloomFilter<crate::bits::Shared>;
 /// A [`BloomFilter`] in a mapped file: asked without being read.
 #[cfg(feature = "std")]
 pub type MappedBloomFilter = BloomFilter<crate::bits::Mapped>;
+/// A [`ClassicBloom`] that many threads add to.
+pub type SharedClassicBloom = ClassicBloom<Native, crate::bits::Shared>;
+/// A [`ClassicBloom`] in a mapped file: asked without being read.
+#[cfg(feature = "std")]
+pub type MappedClassicBloom = ClassicBloom<Native, crate::bits::Mapped>;

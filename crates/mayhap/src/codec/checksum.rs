@@ -1,4 +1,5 @@
-//! Checksums: XXH3-64, for damage by accident. They are no protection against someone who changes a file on purpose.
+//! Checksums: XXH3-64, for damage by accident. They are no protection against someone who changes a file on
+//! purpose.
 
 use alloc::vec::Vec;
 
@@ -16,8 +17,8 @@ pub(super) fn of_header(bytes: &[u8]) -> u64 {
 
 /// The checksums of the bodies seen so far.
 ///
-/// They are kept until the end, because they stand at the end of a file: 8 bytes for each MiB, so this grows only with
-/// bytes that were really there.
+/// They are kept until the end, because they stand at the end of a file: 8 bytes for each MiB, so this grows
+/// only with bytes that were really there.
 #[derive(Clone)]
 pub(super) struct BodySums {
     sums: Vec<u64>,
@@ -66,9 +67,9 @@ impl BodySums {
         self.filled = 0;
     }
 
-    /// The table that follows the bodies: a checksum for each chunk, then one of those, seeded with the header's
-    /// checksum. The seed ties bodies to header: when only half of a file was replaced, no checksum of the halves
-    /// would notice.
+    /// The table that follows the bodies: a checksum for each chunk, then one of those, seeded with the
+    /// header's checksum. The seed ties bodies to header: when only half of a file was replaced, no checksum
+    /// of the halves would notice.
     pub(super) fn table(&self, header_checksum: u64) -> Vec<u8> {
         let mut table: Vec<u8> = Vec::with_capacity(8 * (self.sums.len() + 1));
         table.extend(self.sums.iter().flat_map(|sum| sum.to_le_bytes()));

@@ -42,7 +42,8 @@ pub enum FormatError {
         /// Where the byte is in the file.
         offset: u64,
     },
-    /// A field has a value it can't have. The checksum may be right: then a faulty or hostile program wrote the file.
+    /// A field has a value it can't have. The checksum may be right: then a faulty or hostile program wrote
+    /// the file.
     BadField {
         /// The field's name in `docs/formats.md`.
         field: &'static str,
@@ -86,7 +87,8 @@ pub enum FormatError {
         /// The kind in the file.
         got: Kind,
     },
-    /// A number, such as that of a kind, a recipe or a hash function, stands for something this version doesn't know.
+    /// A number, such as that of a kind, a recipe or a hash function, stands for something this version
+    /// doesn't know.
     Unknown {
         /// What the number numbers.
         what: &'static str,
@@ -124,7 +126,8 @@ impl fmt::Display for FormatError {
         match self {
             Self::NotAMayhapFile => write!(
                 f,
-                "not a mayhap file: it does not start with the format's magic number; check that this is the right file"
+                "not a mayhap file: it does not start with the format's magic number; \
+                 check that this is the right file"
             ),
             Self::DamagedAsText => write!(
                 f,
@@ -132,7 +135,8 @@ impl fmt::Display for FormatError {
             ),
             Self::NewerMajor { got } => write!(
                 f,
-                "the file is in version {got} of the format and this program reads version {}; use a newer mayhap",
+                "the file is in version {got} of the format and this program reads version {}; \
+                 use a newer mayhap",
                 Version::CURRENT.major
             ),
             Self::Truncated { needed, got } => {
@@ -146,27 +150,32 @@ impl fmt::Display for FormatError {
             Self::BadChecksum { what } => {
                 write!(
                     f,
-                    "the checksum of {what} does not match: the file is damaged; restore it from a copy, or build it again"
+                    "the checksum of {what} does not match: the file is damaged; \
+                     restore it from a copy, or build it again"
                 )
             }
             Self::BadPadding { offset } => write!(
                 f,
-                "byte {offset} must be zero and is not: the file is damaged; restore it from a copy, or build it again"
+                "byte {offset} must be zero and is not: the file is damaged; \
+                 restore it from a copy, or build it again"
             ),
             Self::BadField { field, value, must_be } => {
                 write!(
                     f,
-                    "the field \"{field}\" is {value} ({value:#x}) and must be {must_be}: the file is damaged, or a faulty program wrote it"
+                    "the field \"{field}\" is {value} ({value:#x}) and must be {must_be}: \
+                     the file is damaged, or a faulty program wrote it"
                 )
             }
             Self::UnknownCriticalField { tag } => write!(
                 f,
-                "the file has a field ({tag:#06x}) that must be understood and is not known here; use a newer mayhap"
+                "the file has a field ({tag:#06x}) that must be understood and is not known here; \
+                 use a newer mayhap"
             ),
             Self::TooLarge { bytes, limit } => {
                 write!(
                     f,
-                    "the file needs {bytes} bytes and the limit is {limit}; raise the limit if the file is to be trusted"
+                    "the file needs {bytes} bytes and the limit is {limit}; \
+                     raise the limit if the file is to be trusted"
                 )
             }
             Self::OutOfMemory { bytes } => {
@@ -188,7 +197,8 @@ impl fmt::Display for FormatError {
             Self::Unknown { what, number } => {
                 write!(
                     f,
-                    "{what} {number} is not known to this program; use a newer mayhap, or give it what the file needs"
+                    "{what} {number} is not known to this program; \
+                     use a newer mayhap, or give it what the file needs"
                 )
             }
             Self::WrongKey { expected, got: None } => {
@@ -196,7 +206,8 @@ impl fmt::Display for FormatError {
             }
             Self::WrongKey { expected, got: Some(got) } => write!(
                 f,
-                "the filter was built with another secret key: its id is {expected:#018x}, the given key's {got:#018x}"
+                "the filter was built with another secret key: \
+                 its id is {expected:#018x}, the given key's {got:#018x}"
             ),
         }
     }

@@ -54,14 +54,15 @@ impl<'a> File<'a> {
         self.bytes.get(self.section_range(section)?)
     }
 
-    /// Which of the file's bytes are the body of a section: for a mapping, which keeps the bytes and this range.
+    /// Which of the file's bytes are the body of a section: for a mapping, which keeps the bytes and this
+    /// range.
     #[must_use]
     pub fn section_range(&self, section: usize) -> Option<Range<usize>> {
         Some(as_indexes(&self.parsed.layout.section(section)?))
     }
 
-    /// Reads the whole file and checks everything that [`parse`](Self::parse) didn't: the checksums of the bodies, and
-    /// that the bytes between them are zero.
+    /// Reads the whole file and checks everything that [`parse`](Self::parse) didn't: the checksums of the
+    /// bodies, and that the bytes between them are zero.
     pub fn verify(&self) -> Result<(), FormatError> {
         let layout = &self.parsed.layout;
         let mut sums = BodySums::new();

@@ -9,7 +9,8 @@ use crate::hash::{HashId, KeyHasher};
 
 /// Everything about a filter but its bits.
 ///
-/// Where things are in the file is not part of it: that follows from the lengths, and [`Header::layout`] computes it.
+/// Where things are in the file is not part of it: that follows from the lengths, and [`Header::layout`]
+/// computes it.
 ///
 /// ```
 /// use mayhap::codec::{HashRecord, Header, Kind, Section};
@@ -46,7 +47,8 @@ pub struct Header {
     pub inserted: Option<u64>,
     /// The bodies, in the order in which they stand in the file.
     pub sections: Vec<Section>,
-    /// Further fields, in order. Those this version doesn't know are here, too, so that rewriting a file keeps them.
+    /// Further fields, in order. Those this version doesn't know are here, too, so that rewriting a file
+    /// keeps them.
     pub extra: Vec<ExtraField>,
 }
 
@@ -70,8 +72,8 @@ impl Header {
 
     /// Where header, bodies and checksums stand in the file.
     ///
-    /// Fails when the header would be longer than [`MAX_HEADER_LENGTH`](super::MAX_HEADER_LENGTH) or the file than
-    /// 2^63 - 1 bytes.
+    /// Fails when the header would be longer than [`MAX_HEADER_LENGTH`](super::MAX_HEADER_LENGTH) or the file
+    /// than 2^63 - 1 bytes.
     pub fn layout(&self) -> Result<Layout, FormatError> {
         Layout::of(self)
     }
@@ -82,7 +84,8 @@ impl Header {
         self.extra.iter().find(|field| field.tag == tag)
     }
 
-    /// Drops the extra fields that describe the bodies. To be called when a body was changed and the header is kept.
+    /// Drops the extra fields that describe the bodies. To be called when a body was changed and the header
+    /// is kept.
     pub fn forget_body_fields(&mut self) {
         self.extra.retain(|field| !field.describes_bodies());
     }

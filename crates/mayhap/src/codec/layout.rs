@@ -10,8 +10,8 @@ use super::parse::{header_length, section_entry};
 
 /// A body starts at a multiple of this: a cache line, and the largest vector register.
 const ALIGNMENT: u64 = 64;
-/// A body of `LARGE` bytes or more starts at a multiple of this, a memory page, so that it can be mapped, advised and
-/// locked on its own.
+/// A body of `LARGE` bytes or more starts at a multiple of this, a memory page, so that it can be mapped,
+/// advised and locked on its own.
 const LARGE_ALIGNMENT: u64 = 4096;
 const LARGE: u64 = 1 << 20;
 /// The checksums start at a multiple of this, their own size.
@@ -21,8 +21,8 @@ const MAX_FILE_LENGTH: u64 = i64::MAX as u64;
 
 /// The place of every part of a file, which follows from the header alone.
 ///
-/// There is exactly one layout for a header: each body stands at the first permitted offset after the one before it.
-/// Bodies therefore can't overlap or leave room for something unseen, and a reader only compares.
+/// There is exactly one layout for a header: each body stands at the first permitted offset after the one
+/// before it. Bodies therefore can't overlap or leave room for something unseen, and a reader only compares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     header_length: u64,

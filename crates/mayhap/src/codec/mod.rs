@@ -1,8 +1,8 @@
 //! mayhap's own file format: the container.
 //!
-//! A file is a header, section bodies, and checksums. This module knows those three things and nothing of filters: a
-//! filter fills in a [`Header`], hands over its bodies as bytes, and gets both back. The layout, byte by byte, is in
-//! `docs/formats.md`.
+//! A file is a header, section bodies, and checksums. This module knows those three things and nothing of
+//! filters: a filter fills in a [`Header`], hands over its bodies as bytes, and gets both back. The layout,
+//! byte by byte, is in `docs/formats.md`.
 //!
 //! ```text
 //! +--------+-----+-----------+-----+-----------+-----+-----------------------------+--------------+
@@ -13,13 +13,14 @@
 //!
 //! Three properties decide the shape:
 //!
-//! - *A header can be looked at before anything is allocated.* It stands first, is at most 1 MiB long, has its own
-//!   checksum, and says how long the whole file is. Lengths are compared with each other and with a limit of the
-//!   caller's choice; nothing is sized by a number that hasn't been checked.
-//! - *A file can be mapped and asked without being read.* Bodies start at multiples of 64 bytes, those of 1 MiB and more at
-//!   multiples of 4096, and are the words a filter uses. The checksums of the bodies are verified on demand.
-//! - *Writing streams.* The header is complete before the first body is written, and the checksums of the bodies come after
-//!   them. No seeking back, no second copy of the bodies.
+//! - *A header can be looked at before anything is allocated.* It stands first, is at most 1 MiB long, has
+//!   its own checksum, and says how long the whole file is. Lengths are compared with each other and with a
+//!   limit of the caller's choice; nothing is sized by a number that hasn't been checked.
+//! - *A file can be mapped and asked without being read.* Bodies start at multiples of 64 bytes, those of 1
+//!   MiB and more at multiples of 4096, and are the words a filter uses. The checksums of the bodies are
+//!   verified on demand.
+//! - *Writing streams.* The header is complete before the first body is written, and the checksums of the
+//!   bodies come after them. No seeking back, no second copy of the bodies.
 //!
 //! | to | use |
 //! |---|---|
@@ -32,10 +33,10 @@
 //!
 //! # Compatibility
 //!
-//! A file with a higher *major* version is refused. One with a higher *minor* version opens: what it adds stands in
-//! [extra fields](ExtraField), where an unknown one is skipped (and kept in [`Header::extra`]), unless it is marked
-//! critical, in which case the file is refused. Reserved bytes and flags are zero and checked, so that nothing can be
-//! added there unseen.
+//! A file with a higher *major* version is refused. One with a higher *minor* version opens: what it adds
+//! stands in [extra fields](ExtraField), where an unknown one is skipped (and kept in [`Header::extra`]),
+//! unless it is marked critical, in which case the file is refused. Reserved bytes and flags are zero and
+//! checked, so that nothing can be added there unseen.
 //!
 //! ```
 //! use mayhap::codec::{File, Header, Kind, Section, Writer};

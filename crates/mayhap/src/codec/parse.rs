@@ -12,8 +12,8 @@ use crate::hash::HashId;
 
 /// The first eight bytes of a file.
 ///
-/// The first has its highest bit set and the last is a line feed, so that a transfer that strips the eighth bit, takes
-/// the bytes for some text encoding, or rewrites line ends is noticed at once and can be named.
+/// The first has its highest bit set and the last is a line feed, so that a transfer that strips the eighth
+/// bit, takes the bytes for some text encoding, or rewrites line ends is noticed at once and can be named.
 const MAGIC: [u8; 8] = *b"\x8bmayhap\n";
 
 /// A header is at most this long: 1 MiB, enough for 16 382 sections.
@@ -49,8 +49,9 @@ pub(super) mod section_entry {
 impl Header {
     /// How many bytes from the start of a file [`Header::parse`] needs, as far as `prefix` tells.
     ///
-    /// When the answer is larger than `prefix`, read on up to it and ask again; when it isn't, parse. The answer is
-    /// never larger than [`MAX_HEADER_LENGTH`]. Fails when `prefix` already shows that this is no file for us.
+    /// When the answer is larger than `prefix`, read on up to it and ask again; when it isn't, parse. The
+    /// answer is never larger than [`MAX_HEADER_LENGTH`]. Fails when `prefix` already shows that this is no
+    /// file for us.
     ///
     /// ```
     /// use mayhap::codec::{FormatError, Header, Kind, Section};
@@ -91,8 +92,8 @@ impl Header {
     /// Reads a header from the first bytes of a file, however many more there are.
     ///
     /// Every field is checked, and the header's checksum; the bodies are not looked at. Fails with
-    /// [`FormatError::Truncated`] when `prefix` is shorter than the header, and says how long that is as far as it is
-    /// known; see [`Header::needed`].
+    /// [`FormatError::Truncated`] when `prefix` is shorter than the header, and says how long that is as far
+    /// as it is known; see [`Header::needed`].
     pub fn parse(prefix: &[u8]) -> Result<Self, FormatError> {
         Ok(parse(prefix)?.header)
     }
@@ -218,7 +219,8 @@ pub(super) fn parse(prefix: &[u8]) -> Result<Parsed, FormatError> {
     if reserved != 0 {
         return Err(bad("reserved", reserved, "0"));
     }
-    // No overflow: both counts come from 32 bits. Once they fit the header, which is here in full, so does all below.
+    // No overflow: both counts come from 32 bits. Once they fit the header, which is here in full, so does
+    // all below.
     if MIN_HEADER_LENGTH + section_count * SECTION_LENGTH + extra_length != header_length {
         return Err(bad("header length", header_length, "128 + 64 x section count + extra length"));
     }
@@ -306,7 +308,8 @@ fn parse_extra(mut fields: Fields<'_>) -> Result<Vec<ExtraField>, FormatError> {
 pub(super) fn header_length(header: &Header) -> Result<u64, FormatError> {
     let sections = (header.sections.len() as u64).saturating_mul(SECTION_LENGTH);
     let extra = header.extra.iter().fold(0u64, |sum, field| {
-        // A length in memory is far below 2^63, so the padding can't overflow; the sum could, by many empty fields.
+        // A length in memory is far below 2^63, so the padding can't overflow; the sum could, by many empty
+        // fields.
         let padded = (field.bytes.len() as u64).next_multiple_of(EXTRA_ALIGNMENT as u64);
         sum.saturating_add(EXTRA_ALIGNMENT as u64 + padded)
     });
@@ -325,8 +328,8 @@ fn check_major(major: u16) -> Result<(), FormatError> {
     }
 }
 
-/// What the magic becomes when line ends are rewritten, the eighth bit is stripped, Latin-1 is taken for UTF-8, or an
-/// invalid byte is replaced by U+FFFD.
+/// What the magic becomes when line ends are rewritten, the eighth bit is stripped, Latin-1 is taken for
+/// UTF-8, or an invalid byte is replaced by U+FFFD.
 fn looks_like_text_damage(prefix: &[u8]) -> bool {
     const DAMAGED: [&[u8]; 5] =
         [b"\x8bmayhap\r", b"\x0bmayhap", b"\xc2\x8bmayhap", b"\xef\xbf\xbdmayhap", b"?mayhap\n"];
@@ -342,7 +345,8 @@ fn small(length: u64) -> usize {
     usize::try_from(length.min(MAX_HEADER_LENGTH)).unwrap_or(usize::MAX)
 }
 
-/// A number for a 32-bit field. The limit on a header keeps all of them small; this only says so to the compiler.
+/// A number for a 32-bit field. The limit on a header keeps all of them small; this only says so to the
+/// compiler.
 fn narrow(field: &'static str, value: u64) -> Result<u32, FormatError> {
     u32::try_from(value).map_err(|_| bad(field, value, "below 2^32"))
 }

@@ -15,10 +15,11 @@ use super::layout::Layout;
 use super::parse::{Parsed, parse};
 use super::stream_error::{FileError, StreamError};
 
-/// Reads one file from a stream: the header at once, then the bodies in order into memory of the caller's, then the
-/// checksums.
+/// Reads one file from a stream: the header at once, then the bodies in order into memory of the caller's,
+/// then the checksums.
 ///
-/// What was read into is to be trusted only after [`finish`](Self::finish): the checksums stand behind the bodies.
+/// What was read into is to be trusted only after [`finish`](Self::finish): the checksums stand behind the
+/// bodies.
 ///
 /// ```
 /// use mayhap::codec::{Header, Kind, Reader, Section, StreamError, Writer};
@@ -52,8 +53,8 @@ pub struct Reader<R> {
 impl Reader<fs::File> {
     /// Opens a file and reads its header.
     ///
-    /// Fails when the header is wrong, when the file is longer than `max_bytes`, and when it doesn't have the length that
-    /// its header says; so once this succeeds, memory as large as the sections may be allocated.
+    /// Fails when the header is wrong, when the file is longer than `max_bytes`, and when it doesn't have the
+    /// length that its header says; so once this succeeds, memory as large as the sections may be allocated.
     pub fn open(path: impl AsRef<Path>, max_bytes: u64) -> Result<Self, FileError> {
         let path = path.as_ref();
         let at = |doing| move |source: io::Error| StreamError::from(source).at(path, doing);
@@ -77,8 +78,9 @@ impl Reader<fs::File> {
 impl<R: Read> Reader<R> {
     /// Reads a header.
     ///
-    /// Fails when the header is wrong, or when the file is longer than `max_bytes` by what the header says. A stream can
-    /// end early all the same; the limit is all that bounds what a stranger's header makes the caller allocate.
+    /// Fails when the header is wrong, or when the file is longer than `max_bytes` by what the header says. A
+    /// stream can end early all the same; the limit is all that bounds what a stranger's header makes the
+    /// caller allocate.
     pub fn new(mut source: R, max_bytes: u64) -> Result<Self, StreamError> {
         let mut bytes = Vec::new();
         loop {
@@ -142,8 +144,8 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    /// Reads the next section's body in pieces of at most 64 KiB, for callers whose memory isn't a slice of bytes, or who
-    /// want to skip the section.
+    /// Reads the next section's body in pieces of at most 64 KiB, for callers whose memory isn't a slice of
+    /// bytes, or who want to skip the section.
     ///
     /// Fails when there is no further section, and when the stream fails or ends.
     pub fn read_section_in_pieces(&mut self, mut piece: impl FnMut(&[u8])) -> Result<(), StreamError> {
@@ -164,7 +166,8 @@ impl<R: Read> Reader<R> {
 
     /// Reads the checksums and compares them; the stream must end there.
     ///
-    /// Reads the sections that weren't. Fails when anything in the file is damaged or missing, or bytes follow it.
+    /// Reads the sections that weren't. Fails when anything in the file is damaged or missing, or bytes
+    /// follow it.
     pub fn finish(self) -> Result<(), StreamError> {
         let file_length = self.layout().file_length();
         let mut source = self.finish_within()?;
@@ -174,8 +177,8 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// As [`finish`](Self::finish), for a file inside a longer stream: gives the stream back, which stands at the first
-    /// byte after the file.
+    /// As [`finish`](Self::finish), for a file inside a longer stream: gives the stream back, which stands at
+    /// the first byte after the file.
     pub fn finish_within(mut self) -> Result<R, StreamError> {
         while self.section_length().is_some() {
             self.read_section_in_pieces(|_| {})?;

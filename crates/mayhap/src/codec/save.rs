@@ -26,12 +26,13 @@ pub type FileWriter = Writer<Stream<BufWriter<fs::File>>>;
 
 /// Writes a file: the header, the bodies that `bodies` writes, and the checksums.
 ///
-/// The bytes go into a temporary file beside `path`, are synced to the disk, and take the name only then; so at every
-/// moment, also after a power cut, there is the old file, the new file or none, never half of one. A file that is
-/// replaced passes on its permissions; a symbolic link stays and what it points to is replaced.
+/// The bytes go into a temporary file beside `path`, are synced to the disk, and take the name only then; so
+/// at every moment, also after a power cut, there is the old file, the new file or none, never half of one. A
+/// file that is replaced passes on its permissions; a symbolic link stays and what it points to is replaced.
 ///
-/// Fails with the path in the error, and removes the temporary file. (A killed process can leave one behind:
-/// `.mayhap-<process>-<number>.tmp`.)
+/// Fails with the path in the error, and removes the temporary file. A killed process can leave one behind,
+/// named `.mayhap-<process>-<number>.tmp`; and where the file system has no hard links, [`Existing::Refuse`]
+/// can leave an empty file, which is refused as cut off.
 ///
 /// ```
 /// use mayhap::codec::{Existing, FileError, Header, Kind, Section, save};
@@ -135,8 +136,9 @@ struct Temporary {
 
 impl Temporary {
     fn create(directory: &Path) -> io::Result<(Self, fs::File)> {
-        // Together with the process id the counter makes names unique; a leftover of a killed process that had the same id
-        // is stepped over. Not derived from the target's name, which may already be as long as names can be.
+        // Together with the process id the counter makes names unique; a leftover of a killed process that
+        // had the same id is stepped over. Not derived from the target's name, which may already be as long
+        // as names can be.
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         loop {
             let number = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -163,15 +165,18 @@ impl Temporary {
             // Dropping removes the temporary name, and the file keeps the other.
             Ok(()) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-            // A file system without links: an empty file takes the name, which only one can create, and is replaced.
-            Err(_) => {
-                OpenOptions::new().write(true).create_new(true).open(target)?;
-                self.replace(target).inspect_err(|_| {
-                    // Ours, still empty, and of no use to anybody.
-                    let _ = fs::remove_file(target);
-                })
-            }
+            Err(_) => self.claim(target),
         }
+    }
+
+    /// As `link`, on a file system that has no links: an empty file takes the name, which only one can
+    /// create, and is replaced at once.
+    fn claim(self, target: &Path) -> io::Result<()> {
+        OpenOptions::new().write(true).create_new(true).open(target)?;
+        self.replace(target).inspect_err(|_| {
+            // Ours, still empty, and of no use to anybody.
+            let _ = fs::remove_file(target);
+        })
     }
 }
 
@@ -199,4 +204,33 @@ fn sync_directory(directory: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn sync_directory(_directory: &Path) -> io::Result<()> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The way without hard links, which no file system of a usual test machine takes.
+    #[test]
+    fn a_name_is_claimed_once() {
+        let directory = std::env::temp_dir().join(format!("mayhap-claim-{}", process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let target = directory.join("target");
+        let claim = |text: &str| {
+            let (temporary, mut file) = Temporary::create(&directory).unwrap();
+            io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+            temporary.claim(&target).map_err(|error| error.kind())
+        };
+        assert_eq!(claim("first"), Ok(()));
+        assert_eq!(claim("second"), Err(io::ErrorKind::AlreadyExists));
+        assert_eq!(fs::read(&target).unwrap(), b"first");
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 1, "no temporary file stays");
+
+        // The replacing fails: the claim is given back.
+        fs::remove_file(&target).unwrap();
+        let gone = Temporary { path: directory.join("gone"), named: false };
+        assert!(gone.claim(&target).is_err());
+        assert!(!target.exists());
+        fs::remove_dir_all(&directory).unwrap();
+    }
 }

@@ -104,8 +104,8 @@ impl fmt::Display for FileError {
     }
 }
 
-// The message already holds the cause's, so `source` names what lies below the cause: a chain printed in full then says
-// nothing twice.
+// The message already holds the cause's, so `source` names what lies below the cause: a chain printed in full
+// then says nothing twice.
 impl std::error::Error for StreamError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {

@@ -11,7 +11,8 @@ use super::layout::Layout;
 #[cfg(feature = "std")]
 use super::stream_error::StreamError;
 
-/// Writes one file: the header at once, then the bodies piece by piece as they are handed over, then the checksums.
+/// Writes one file: the header at once, then the bodies piece by piece as they are handed over, then the
+/// checksums.
 ///
 /// The bodies are never held; what the writer keeps is 8 bytes for each MiB written.
 ///
@@ -21,13 +22,13 @@ use super::stream_error::StreamError;
 /// let mut header = Header::new(Kind::BLOCKED_BLOOM);
 /// header.sections = vec![Section::new(1, 6), Section::new(1, 3)];
 ///
-/// let mut writer = Writer::to_stream(Vec::new(), &header)?;
+/// let mut writer = Writer::to_vec(&header)?;
 /// writer.write_body(b"fir")?;
 /// writer.write_body(b"st.")?;
 /// writer.write_body(b"2nd")?;
 /// let bytes: Vec<u8> = writer.finish()?;
 /// assert_eq!(bytes.len() as u64, header.layout()?.file_length());
-/// # Ok::<(), mayhap::codec::StreamError>(())
+/// # Ok::<(), mayhap::codec::FormatError>(())
 /// ```
 pub struct Writer<S> {
     sink: S,
@@ -60,7 +61,8 @@ impl Writer<Vec<u8>> {
 
 #[cfg(feature = "std")]
 impl<W: io::Write> Writer<Stream<W>> {
-    /// Writes into a stream. Small pieces are written as they are, so a file wants a [`io::BufWriter`] around it.
+    /// Writes into a stream. Small pieces are written as they are, so a file wants a [`io::BufWriter`] around
+    /// it.
     ///
     /// Fails when the header can't be written (see [`Header::to_bytes`]) or the stream fails.
     pub fn to_stream(stream: W, header: &Header) -> Result<Self, StreamError> {
@@ -90,9 +92,9 @@ impl<S: Sink> Writer<S> {
 
     /// Writes the next bytes of the bodies.
     ///
-    /// A body may come in any number of pieces. When a section is full the next piece starts the next section; a piece
-    /// that would run over the end of a section is an error, as is a failing sink. After an error the writer only
-    /// gives errors.
+    /// A body may come in any number of pieces. When a section is full the next piece starts the next
+    /// section; a piece that would run over the end of a section is an error, as is a failing sink. After an
+    /// error the writer only gives errors.
     pub fn write_body(&mut self, piece: &[u8]) -> Result<(), S::Error> {
         if piece.is_empty() {
             return Ok(());
@@ -170,7 +172,8 @@ impl<S> core::fmt::Debug for Writer<S> {
     }
 }
 
-/// Where a [`Writer`] writes: memory, or with `std` a stream. It lets code that writes a filter's bodies serve both.
+/// Where a [`Writer`] writes: memory, or with `std` a stream. It lets code that writes a filter's bodies
+/// serve both.
 pub trait Sink: sealed::Sealed {
     /// What can go wrong.
     type Error: From<FormatError>;

@@ -34,6 +34,7 @@
 
 pub mod blocked;
 pub mod classic;
+mod divisible;
 mod error;
 mod limits;
 mod search;

@@ -2,6 +2,7 @@
 
 use super::BloomFilter;
 use crate::bits::{Block, Blocks, Line, Owned};
+use crate::bloom::fold::{Fit, largest_divisor};
 use crate::bloom::merge_error::MergeError;
 use crate::bloom::plan::Plan;
 
@@ -47,13 +48,12 @@ impl BloomFilter {
         other: &BloomFilter<T>,
         operation: impl Fn(u64, u64) -> u64,
     ) -> Result<(), MergeError> {
-        let factor = self.fit(other)?;
         let apply = |block: &mut Block, theirs: [u64; 8]| {
             for (word, theirs) in block.0.iter_mut().zip(theirs) {
                 *word = operation(*word, theirs);
             }
         };
-        match factor {
+        match self.fit(other)? {
             Fit::Same => {}
             Fit::FoldOurs(factor) => self.fold(factor)?,
             Fit::FoldTheirs(factor) => {
@@ -77,16 +77,8 @@ impl BloomFilter {
         if self.shape != other.shape {
             return Err(MergeError::Shapes { ours: self.shape, theirs: other.shape });
         }
-        let (ours, theirs) = (self.region_blocks(), other.region_blocks());
-        if ours == theirs {
-            Ok(Fit::Same)
-        } else if ours.is_multiple_of(theirs) {
-            Ok(Fit::FoldOurs(ours / theirs))
-        } else if theirs.is_multiple_of(ours) {
-            Ok(Fit::FoldTheirs(theirs / ours))
-        } else {
-            Err(MergeError::Sizes { ours: self.block_count(), theirs: other.block_count() })
-        }
+        Fit::of(self.region_blocks(), other.region_blocks())
+            .ok_or(MergeError::Sizes { ours: self.block_count(), theirs: other.block_count() })
     }
 
     /// Makes the filter `factor` times smaller, at a higher rate: exactly the filter that the same keys would have
@@ -159,26 +151,4 @@ impl<S: Blocks> BloomFilter<S> {
         }
         Ok(folded)
     }
-}
-
-enum Fit {
-    Same,
-    FoldOurs(u64),
-    FoldTheirs(u64),
-}
-
-/// The largest divisor of `size` that is acceptable, where acceptance ends at some size of divisor; at least 1.
-pub(in crate::bloom) fn largest_divisor(size: u64, acceptable: impl Fn(u64) -> bool) -> u64 {
-    let mut divisors = alloc::vec::Vec::new();
-    let mut small = 1;
-    while small <= size / small {
-        if size.is_multiple_of(small) {
-            divisors.push(small);
-            divisors.push(size / small);
-        }
-        small += 1;
-    }
-    divisors.sort_unstable();
-    let accepted = divisors.partition_point(|factor| *factor == 1 || acceptable(*factor));
-    divisors[accepted - 1]
 }

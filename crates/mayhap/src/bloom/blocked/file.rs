@@ -1,1 +1,48 @@
-//! placeholder
+//! The blocked filter as a file of kind 1.
+
+use super::BloomFilter;
+use crate::bits::{Blocks, Mapped, Owned, View};
+use crate::bloom::file::{self, OneSection, file_methods, must_be_zero};
+use crate::bloom::kernel::Kernel;
+use crate::bloom::plan::Plan;
+use crate::bloom::shape::Shape;
+use crate::codec::{FormatError, Header, Kind};
+use crate::hash::KeyHasher;
+
+/// Recipe number: that of the shape. Parameters: the number of blocks, and three zeros.
+impl OneSection for BloomFilter {
+    type Recipe = (Shape, Plan);
+    const KIND: Kind = Kind::BLOCKED_BLOOM;
+
+    fn recipe(header: &Header) -> Result<(Self::Recipe, u64), FormatError> {
+        let number = u64::from(header.recipe);
+        let shape =
+            Shape::from_id(header.recipe).ok_or(FormatError::Unknown { what: "shape of a block", number })?;
+        let [blocks, rest @ ..] = header.parameters;
+        for value in rest {
+            must_be_zero("recipe parameters", value)?;
+        }
+        if blocks == 0 || !blocks.is_multiple_of(shape.lines()) {
+            let must_be = "above 0, and even for the shape of two lines";
+            return Err(FormatError::BadField { field: "blocks", value: blocks, must_be });
+        }
+        Ok(((shape, Plan { keys: header.planned_keys, rate: header.planned_rate }), blocks))
+    }
+}
+
+impl<S: Blocks> BloomFilter<S> {
+    fn file_header(&self) -> Header {
+        let (keys, rate) = (self.plan.keys, self.plan.rate);
+        Header {
+            recipe: self.shape.id(),
+            parameters: [self.block_count(), 0, 0, 0],
+            ..file::header(Kind::BLOCKED_BLOOM, &self.hasher, keys, rate, self.block_count())
+        }
+    }
+
+    fn from_file((shape, plan): (Shape, Plan), hasher: KeyHasher, blocks: S) -> Result<Self, FormatError> {
+        Ok(Self::from_parts(blocks, hasher, shape, Kernel::detect(), plan))
+    }
+}
+
+file_methods!(BloomFilter, BloomFilter<Owned>, BloomFilter<S>, BloomFilter<View<'a>>, BloomFilter<Mapped>, blocks);

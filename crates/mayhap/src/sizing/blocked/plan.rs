@@ -207,3 +207,91 @@ fn check_blocks(shape: Shape, blocks: u64) -> Result<(), SizingError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_keeps_its_promise_at_every_size() {
+        for keys in [1, 2, 10, 100, 1_000, 1_000_000, 1_000_000_000] {
+            for rate in [0.5, 0.3, 0.1, 0.01, 1e-3, 1e-4, 1e-6, 1e-9] {
+                let plan = BlockedPlan::for_rate(keys, rate).unwrap();
+                assert_eq!((plan.keys(), plan.rate()), (keys, rate));
+                assert!(plan.expected_rate() <= rate, "{plan:?}");
+                let least = super::super::blocks(plan.shape(), keys, rate).unwrap();
+                assert!(plan.blocks() >= least && plan.blocks() - least <= least / 128 + 2, "{plan:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn any_two_numbers_lead_to_the_same_plan() {
+        for rate in [0.1, 0.01, 1e-6] {
+            let plan = BlockedPlan::for_rate(1_000_000, rate).unwrap();
+            let by_bytes = BlockedPlan::for_bytes(1_000_000, plan.bytes()).unwrap();
+            assert_eq!((by_bytes.shape(), by_bytes.blocks()), (plan.shape(), plan.blocks()), "{rate}");
+            assert_eq!(by_bytes.rate(), plan.expected_rate());
+            let by_capacity = BlockedPlan::for_capacity(plan.bytes(), rate).unwrap();
+            assert_eq!((by_capacity.shape(), by_capacity.blocks()), (plan.shape(), plan.blocks()), "{rate}");
+            assert!(by_capacity.keys() >= 1_000_000 && by_capacity.keys() < 1_010_000, "{by_capacity:?}");
+            assert!(by_capacity.expected_rate() <= rate);
+            assert_eq!(
+                BlockedPlan::from_parts(plan.shape(), plan.blocks(), plan.keys(), plan.rate()),
+                Ok(plan)
+            );
+        }
+    }
+
+    #[test]
+    fn memory_is_never_exceeded_and_hardly_wasted() {
+        for bytes in [64, 127, 128, 1_000, 100_000, 64 << 20, 1 << 30, 1 << 40, MAX_BYTES] {
+            let plan = BlockedPlan::for_capacity(bytes, 0.01).unwrap();
+            assert!(plan.bytes() <= bytes && plan.bytes() + bytes / 128 + 128 > bytes, "{bytes}: {plan:?}");
+            assert!(plan.expected_rate() <= 0.01, "{plan:?}");
+            let plan = BlockedPlan::for_bytes(40, bytes).unwrap();
+            assert!(plan.bytes() <= bytes, "{bytes}: {plan:?}");
+        }
+    }
+
+    #[test]
+    fn impossible_plans_are_refused_with_the_reason() {
+        use SizingError::{BlocksOutOfRange, RateOutOfRange, RateTooLow, TooLarge, TooSmall, ZeroKeys};
+        let two = Shape::SixteenTwoLines;
+        assert_eq!(BlockedPlan::for_rate(0, 0.01), Err(ZeroKeys));
+        assert_eq!(BlockedPlan::for_bytes(0, 640), Err(ZeroKeys));
+        assert_eq!(BlockedPlan::from_parts(two, 2, 0, 0.5), Err(ZeroKeys));
+        assert!(matches!(BlockedPlan::for_rate(10, 1.0), Err(RateOutOfRange { .. })));
+        assert!(matches!(BlockedPlan::for_capacity(640, f64::NAN), Err(RateOutOfRange { .. })));
+        assert!(matches!(BlockedPlan::with_blocks_at_rate(two, 2, 0.0), Err(RateOutOfRange { .. })));
+        assert!(matches!(BlockedPlan::for_rate(1 << 40, 1e-9), Err(RateTooLow { .. })));
+        assert!(matches!(BlockedPlan::for_capacity(1 << 40, 1e-19), Err(RateTooLow { .. })));
+        assert_eq!(BlockedPlan::for_bytes(1, 63), Err(TooSmall { bytes: 63, needed: 64 }));
+        assert_eq!(BlockedPlan::for_bytes_with_shape(two, 1, 127), Err(TooSmall { bytes: 127, needed: 128 }));
+        assert!(matches!(BlockedPlan::for_bytes(1 << 40, 64), Err(TooSmall { bytes: 64, needed: 65.. })));
+        assert_eq!(BlockedPlan::for_capacity(63, 0.01), Err(TooSmall { bytes: 63, needed: 64 }));
+        assert!(matches!(
+            BlockedPlan::for_capacity_with_shape(Shape::Four, 64, 1e-12),
+            Err(TooSmall { bytes: 64, needed: 65.. })
+        ));
+        assert!(matches!(BlockedPlan::for_bytes(1, MAX_BYTES + 1), Err(TooLarge { .. })));
+        assert!(matches!(BlockedPlan::for_capacity(u64::MAX, 0.5), Err(TooLarge { .. })));
+        assert!(matches!(BlockedPlan::with_blocks(two, u64::MAX - 1, 5), Err(TooLarge { .. })));
+        let plan = BlockedPlan::for_rate(1_000_000, 0.01).unwrap();
+        assert_eq!(plan.within(plan.bytes()), Ok(plan));
+        assert_eq!(plan.within(1_000_000), Err(TooLarge { bytes: plan.bytes(), limit: 1_000_000 }));
+        assert_eq!(BlockedPlan::with_blocks(two, 7, 5), Err(BlocksOutOfRange { got: 7, multiple_of: 2 }));
+        assert_eq!(
+            BlockedPlan::with_blocks(Shape::Four, 0, 5),
+            Err(BlocksOutOfRange { got: 0, multiple_of: 1 })
+        );
+        assert!(matches!(BlockedPlan::from_parts(two, 3, 5, 0.1), Err(BlocksOutOfRange { .. })));
+    }
+
+    #[test]
+    fn memory_beyond_the_digest_promises_what_the_digest_gives() {
+        let plan = BlockedPlan::for_bytes(1_000, 1 << 30).unwrap();
+        assert_eq!(plan.rate(), lowest_rate(1_000));
+        assert!(plan.expected_rate() < plan.rate());
+    }
+}

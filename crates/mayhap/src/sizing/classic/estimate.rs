@@ -13,7 +13,7 @@ use super::occupancy::Occupancy;
 /// use mayhap::sizing::classic;
 ///
 /// assert_eq!(classic::estimated_keys(5_000, 10_000, 7), 990);
-/// assert!(classic::standard_error(990, 10_000, 7) < 6.0);
+/// assert!(classic::standard_error(990, 10_000, 7) < 8.0);
 /// ```
 #[must_use]
 pub fn estimated_keys(bits_set: u64, bits: u64, hashes: u32) -> u64 {

@@ -58,7 +58,8 @@ impl Occupancy {
     /// The same for more bits: fill^k, raised by the spread of the fill around its expectation.
     ///
     /// ln E[(1 + e)^k] for a normal e of variance v is C(k,2) v - k(k-1)(2k-3)/4 v^2 up to terms in v^3. The variance
-    /// is at most 0.5/m, so the first term is 0.06 for k = 7 at 257 bits, and both vanish in a large filter.
+    /// is at most 0.5/m, so the first term is below 0.05 for k = 7 at 257 bits, and both vanish in a large filter. The
+    /// real distribution leans a little to the low side, so what is left out only makes the answer too high.
     fn spread_power(self, k: u32, fill: f64) -> f64 {
         let k = f64::from(k);
         let mean = fill * self.bits;
@@ -71,17 +72,20 @@ impl Occupancy {
     #[allow(clippy::cast_possible_truncation)] // Both are small whole numbers here.
     fn followed_power(self, k: u32) -> f64 {
         let (bits, throws) = (self.bits as usize, self.throws as u64);
+        let share = 1.0 / self.bits;
         let mut chance = [0.0; EXACT_BITS + 1];
         chance[0] = 1.0;
+        let mut most = 0;
         for _ in 0..throws {
-            for set in (1..=bits).rev() {
-                let stays = set as f64 / self.bits;
-                let comes = (bits - set + 1) as f64 / self.bits;
-                chance[set] = chance[set] * stays + chance[set - 1] * comes;
+            most = bits.min(most + 1);
+            for set in (1..=most).rev() {
+                // The throw hits one of `set` set bits, or the last of them was unset until now.
+                let (hit, new) = (set as f64 * share, (bits - set + 1) as f64 * share);
+                chance[set] = chance[set] * hit + chance[set - 1] * new;
             }
             chance[0] = 0.0;
         }
-        (1..=bits).map(|set| chance[set] * pow(set as f64 / self.bits, f64::from(k))).sum()
+        (1..=most).map(|set| chance[set] * pow(set as f64 * share, f64::from(k))).sum()
     }
 }
 
@@ -107,9 +111,12 @@ mod tests {
         for throws in [30.0, 90.0, 177.0, 350.0, 700.0] {
             for k in [1, 2, 4, 7, 10, 20, 30] {
                 let last = Occupancy { throws, bits: 256.0 };
-                let off = last.spread_power(k, last.expected_fill()) / last.followed_power(k) - 1.0;
-                let allowed = if k <= 10 { 2e-4 } else { 5e-3 };
-                std::println!("k={k} T={throws} off={off:.5}"); let _ = allowed;
+                let (near, exact) = (last.spread_power(k, last.expected_fill()), last.followed_power(k));
+                let off = near / exact - 1.0;
+                assert!(off > -1e-6, "k = {k}, {throws} throws: too low by {off}");
+                // Where the filter is so empty that it is further off, shared digests outweigh the rate.
+                assert!(off < 0.01 || exact < 1e-15, "k = {k}, {throws} throws: too high by {off}");
+                assert!(off < 1e-3 || k > 7 || throws < 90.0, "k = {k}, {throws} throws: too high by {off}");
             }
         }
     }

@@ -17,7 +17,7 @@ use crate::sizing::search::rounded_up;
 /// use mayhap::sizing::ClassicPlan;
 ///
 /// let plan = ClassicPlan::for_rate(1_000_000, 0.01)?;
-/// assert_eq!((plan.bits(), plan.hashes(), plan.bytes()), (9_592_965, 7, 1_199_121));
+/// assert_eq!((plan.bits(), plan.hashes(), plan.bytes()), (9_592_957, 7, 1_199_120));
 /// assert!(plan.expected_rate() <= plan.rate());
 /// # Ok::<(), mayhap::sizing::SizingError>(())
 /// ```
@@ -146,7 +146,7 @@ impl ClassicPlan {
     /// use mayhap::sizing::{ClassicPlan, SizingError};
     ///
     /// let plan = ClassicPlan::for_rate(1_000_000, 0.01)?;
-    /// assert_eq!(plan.within(1_000_000), Err(SizingError::TooLarge { bytes: 1_199_121, limit: 1_000_000 }));
+    /// assert_eq!(plan.within(1_000_000), Err(SizingError::TooLarge { bytes: 1_199_120, limit: 1_000_000 }));
     /// # Ok::<(), SizingError>(())
     /// ```
     pub fn within(self, limit: u64) -> Result<Self, SizingError> {
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn any_two_numbers_lead_to_the_same_plan() {
         let plan = ClassicPlan::for_rate(100_000, 0.01).unwrap();
-        assert_eq!((plan.bits(), plan.hashes()), (959_309, 7));
+        assert_eq!((plan.bits(), plan.hashes()), (959_298, 7));
         let by_bits = ClassicPlan::for_bits(100_000, plan.bits()).unwrap();
         assert_eq!(by_bits.hashes(), 7);
         assert_eq!(by_bits.rate(), plan.expected_rate());

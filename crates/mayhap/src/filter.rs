@@ -1,0 +1,216 @@
+//! Capabilities: what code that is generic over filters can ask of one.
+//!
+//! They are small because filters differ: a static filter can't insert, a Bloom filter can't remove. The types' own
+//! methods are the documented ones and need no import; these forward to them. Keys are out of the picture: whoever is
+//! generic over filters hashes once, with [`Filter::hash_bytes`], and passes hashes on.
+
+use core::fmt;
+
+use crate::bits::{Blocks, Shared, Words, WordsMut};
+use crate::bloom::{BloomFilter, ClassicBloom, MergeError, Scheme};
+use crate::hash::Digest;
+
+/// Answers "no" or "mayhap".
+pub trait Filter {
+    /// What a key is reduced to.
+    type Hash: Copy;
+
+    /// The hash of a key's bytes.
+    fn hash_bytes(&self, key: &[u8]) -> Self::Hash;
+    /// Whether the key may be in the set; `false` is certain.
+    fn contains_hash(&self, hash: Self::Hash) -> bool;
+    /// The same for many: `found[i]` for `hashes[i]`.
+    fn contains_hashes(&self, hashes: &[Self::Hash], found: &mut [bool]);
+    /// Bytes of memory.
+    fn len_bytes(&self) -> u64;
+}
+
+/// Takes keys one by one.
+pub trait Insert: Filter {
+    /// Adds a key; true when it was new.
+    ///
+    /// # Errors
+    /// When the filter is full; it is unchanged then. A Bloom filter never is.
+    fn insert_hash(&mut self, hash: Self::Hash) -> Result<bool, Full>;
+
+    /// The same for many: `new[i]` for `hashes[i]`.
+    ///
+    /// # Errors
+    /// When the filter became full on the way; the keys before that are in it.
+    fn insert_hashes(&mut self, hashes: &[Self::Hash], new: &mut [bool]) -> Result<(), Full>;
+}
+
+/// Can become the union of itself and another.
+pub trait Merge: Sized {
+    /// Adds every key of `other`.
+    ///
+    /// # Errors
+    /// When the two don't fit together; nothing is changed then.
+    fn merge(&mut self, other: &Self) -> Result<(), MergeError>;
+    /// An empty filter that can be merged with this.
+    ///
+    /// # Errors
+    /// When the memory can't be had.
+    fn empty_like(&self) -> Result<Self, crate::Error>;
+    /// Empties the filter.
+    fn clear(&mut self);
+}
+
+/// Can be made smaller without its keys.
+pub trait Fold {
+    /// Makes the filter `factor` times smaller: what it would be had it been built that small.
+    ///
+    /// # Errors
+    /// When `factor` doesn't divide its size.
+    fn fold(&mut self, factor: u64) -> Result<(), MergeError>;
+}
+
+/// Knows its own state.
+pub trait Estimate: Filter {
+    /// Distinct keys added, about.
+    fn estimated_len(&self) -> u64;
+    /// The rate as the filter is now.
+    fn expected_rate(&self) -> f64;
+    /// The part of the bits that is set.
+    fn fill_ratio(&self) -> f64;
+    /// Whether it holds more than it was made for.
+    fn is_over_plan(&self) -> bool;
+}
+
+/// Can be written to bytes and read back.
+pub trait Persist: Sized {
+    /// The bytes of a file.
+    ///
+    /// # Errors
+    /// When the memory can't be had.
+    fn to_bytes(&self) -> Result<alloc::vec::Vec<u8>, crate::Error>;
+    /// The filter in the bytes of a file.
+    ///
+    /// # Errors
+    /// When the bytes are damaged or not of this kind.
+    fn from_bytes(bytes: &[u8]) -> Result<Self, crate::Error>;
+}
+
+/// A filter that has no room for another key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the filter is full: make a larger one and add the keys to it again")
+    }
+}
+
+impl core::error::Error for Full {}
+
+impl<S: Blocks> Filter for BloomFilter<S> {
+    type Hash = Digest;
+    fn hash_bytes(&self, key: &[u8]) -> Digest {
+        self.hash(key)
+    }
+    fn contains_hash(&self, hash: Digest) -> bool {
+        self.contains_hash(hash)
+    }
+    fn contains_hashes(&self, hashes: &[Digest], found: &mut [bool]) {
+        self.contains_hashes(hashes, found);
+    }
+    fn len_bytes(&self) -> u64 {
+        self.len_bytes()
+    }
+}
+
+impl<C: Scheme, S: Words> Filter for ClassicBloom<C, S> {
+    type Hash = C::Hash;
+    fn hash_bytes(&self, key: &[u8]) -> C::Hash {
+        self.hash(key)
+    }
+    fn contains_hash(&self, hash: C::Hash) -> bool {
+        self.contains_hash(hash)
+    }
+    fn contains_hashes(&self, hashes: &[C::Hash], found: &mut [bool]) {
+        self.contains_hashes(hashes, found);
+    }
+    fn len_bytes(&self) -> u64 {
+        self.len_bytes()
+    }
+}
+
+macro_rules! infallible_insert {
+    ($([$($generics:tt)*] $filter:ty),* $(,)?) => {$(
+        impl<$($generics)*> Insert for $filter {
+            fn insert_hash(&mut self, hash: Self::Hash) -> Result<bool, Full> {
+                Ok(<$filter>::insert_hash(self, hash))
+            }
+            fn insert_hashes(&mut self, hashes: &[Self::Hash], new: &mut [bool]) -> Result<(), Full> {
+                <$filter>::insert_hashes(self, hashes, new);
+                Ok(())
+            }
+        }
+    )*};
+}
+
+infallible_insert! {
+    [] BloomFilter,
+    [] BloomFilter<Shared>,
+    [C: Scheme, S: WordsMut] ClassicBloom<C, S>,
+    [C: Scheme<Hash = Digest>] ClassicBloom<C, Shared>,
+}
+
+macro_rules! forward {
+    ($([$($generics:tt)*] $filter:ty),* $(,)?) => {$(
+        impl<$($generics)*> Merge for $filter {
+            fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+                self.merge(other)
+            }
+            fn empty_like(&self) -> Result<Self, crate::Error> {
+                self.empty_like()
+            }
+            fn clear(&mut self) {
+                self.clear();
+            }
+        }
+        impl<$($generics)*> Fold for $filter {
+            fn fold(&mut self, factor: u64) -> Result<(), MergeError> {
+                self.fold(factor)
+            }
+        }
+    )*};
+}
+
+forward!([] BloomFilter, [C: Scheme] ClassicBloom<C>);
+
+macro_rules! forward_estimate {
+    ($([$($generics:tt)*] $filter:ty),* $(,)?) => {$(
+        impl<$($generics)*> Estimate for $filter {
+            fn estimated_len(&self) -> u64 {
+                self.estimated_len()
+            }
+            fn expected_rate(&self) -> f64 {
+                self.expected_rate()
+            }
+            fn fill_ratio(&self) -> f64 {
+                self.fill_ratio()
+            }
+            fn is_over_plan(&self) -> bool {
+                self.is_over_plan()
+            }
+        }
+    )*};
+}
+
+forward_estimate!([S: Blocks] BloomFilter<S>, [C: Scheme, S: Words] ClassicBloom<C, S>);
+
+macro_rules! forward_persist {
+    ($($filter:ty),*) => {$(
+        impl Persist for $filter {
+            fn to_bytes(&self) -> Result<alloc::vec::Vec<u8>, crate::Error> {
+                Ok(self.to_bytes()?)
+            }
+            fn from_bytes(bytes: &[u8]) -> Result<Self, crate::Error> {
+                Self::from_bytes(bytes)
+            }
+        }
+    )*};
+}
+
+forward_persist!(BloomFilter, ClassicBloom);
