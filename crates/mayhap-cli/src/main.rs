@@ -29,8 +29,8 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  mayhap plan -n 100M -p 1%          what would a filter of 100 million keys cost?
-  mayhap dedup urls.txt > unique.txt every line once, in 64 MiB of memory
+  mayhap plan -n 100M -p 1%            what would a filter of 100 million keys cost?
+  mayhap dedup urls.txt > unique.txt   every line once, in 64 MiB of memory
 
 Exit codes: 0 success, 2 error.";
 

@@ -56,11 +56,12 @@ pub mod filter;
 pub mod hash;
 pub mod sizing;
 
+pub use bloom::{
+    BloomBuilder, BloomFilter, ClassicBloom, MergeError, ReadOptions, Shape, SharedBloomFilter,
+    SharedClassicBloom,
+};
 #[cfg(feature = "std")]
 pub use bloom::{MappedBloomFilter, MappedClassicBloom};
-pub use bloom::{
-    BloomBuilder, BloomFilter, ClassicBloom, MergeError, ReadOptions, Shape, SharedBloomFilter, SharedClassicBloom,
-};
 pub use error::Error;
 pub use hash::{Digest, Key};
 

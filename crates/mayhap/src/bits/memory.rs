@@ -22,7 +22,11 @@ pub struct AllocError {
 
 impl fmt::Display for AllocError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "could not allocate {} bytes for the filter: plan fewer keys, a higher rate, or free memory", self.bytes)
+        write!(
+            f,
+            "could not allocate {} bytes for the filter: plan fewer keys, a higher rate, or free memory",
+            self.bytes
+        )
     }
 }
 

@@ -26,5 +26,5 @@ pub use storage::{Blocks, Owned, Shared, View};
 pub use words::{Words, WordsMut};
 
 pub(crate) use prefetch::{prefetch_read, prefetch_write};
-pub(crate) use words::place;
 pub(crate) use stripes::{Stripes, Target, insert_exactly_once};
+pub(crate) use words::place;

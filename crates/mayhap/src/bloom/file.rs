@@ -224,7 +224,11 @@ mod streams {
     use crate::codec::{self, Existing, FormatError, Header, Reader, StreamError, Writer};
     use crate::error::Error;
 
-    pub(in crate::bloom) fn write(stream: impl Write, header: &Header, blocks: &impl Blocks) -> Result<(), Error> {
+    pub(in crate::bloom) fn write(
+        stream: impl Write,
+        header: &Header,
+        blocks: &impl Blocks,
+    ) -> Result<(), Error> {
         let mut writer = Writer::to_stream(stream, header)?;
         write_blocks(&mut writer, blocks)?;
         writer.finish()?;
@@ -251,7 +255,8 @@ mod streams {
         path: &Path,
         options: &ReadOptions,
     ) -> Result<(F::Recipe, KeyHasher, Owned), Error> {
-        read_body::<F>(Reader::open(path, options.limit())?, options).map_err(|error| error.at(path, "reading"))
+        read_body::<F>(Reader::open(path, options.limit())?, options)
+            .map_err(|error| error.at(path, "reading"))
     }
 
     fn read_body<F: OneSection>(
@@ -274,8 +279,10 @@ mod streams {
         // The header is read, not mapped: what is mapped is looked at by atomic loads only.
         let file = fs::File::open(path).map_err(|error| at(error.into()))?;
         let reader = Reader::new(&file, options.limit()).map_err(at)?;
-        let (recipe, hasher, _) = understand::<F>(reader.header(), options).map_err(|error| at(error.into()))?;
-        let (needed, got) = (reader.layout().file_length(), file.metadata().map_err(|error| at(error.into()))?.len());
+        let (recipe, hasher, _) =
+            understand::<F>(reader.header(), options).map_err(|error| at(error.into()))?;
+        let (needed, got) =
+            (reader.layout().file_length(), file.metadata().map_err(|error| at(error.into()))?.len());
         if got < needed {
             return Err(at(FormatError::Truncated { needed, got }.into()));
         }

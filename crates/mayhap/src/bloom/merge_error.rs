@@ -54,16 +54,18 @@ impl fmt::Display for MergeError {
                 f,
                 "the filters were built for different rates (shapes {ours:?} and {theirs:?}): build both for one rate, or give both one shape"
             ),
-            Self::Hashes { ours, theirs } => write!(
-                f,
-                "the filters set {ours} and {theirs} bits per key: build both with the same number"
-            ),
+            Self::Hashes { ours, theirs } => {
+                write!(f, "the filters set {ours} and {theirs} bits per key: build both with the same number")
+            }
             Self::Sizes { ours, theirs } => write!(
                 f,
                 "the filters' sizes, {ours} and {theirs}, are not multiples of one another: build both for the same number of keys and rate"
             ),
             Self::Factor { factor, size } => {
-                write!(f, "a filter of size {size} can't be folded by {factor}: the factor must divide the size")
+                write!(
+                    f,
+                    "a filter of size {size} can't be folded by {factor}: the factor must divide the size"
+                )
             }
             Self::Alloc(error) => error.fmt(f),
         }

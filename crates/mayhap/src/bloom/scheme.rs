@@ -103,11 +103,15 @@ mod tests {
     fn positions_are_below_the_size_and_reach_all_of_it() {
         for bits in [1u64, 2, 64, 1000, (1 << 33) + 7, 1 << 36] {
             let scheme = Native::default();
-            let positions: Vec<u64> =
-                (0..2000u64).flat_map(|key| scheme.positions(scheme.hash(&key), 7, bits).collect::<Vec<_>>()).collect();
+            let positions: Vec<u64> = (0..2000u64)
+                .flat_map(|key| scheme.positions(scheme.hash(&key), 7, bits).collect::<Vec<_>>())
+                .collect();
             assert!(positions.iter().all(|position| *position < bits));
             let beyond = positions.iter().filter(|position| **position >= bits / 2).count();
-            assert!(bits == 1 || (beyond > 6_000 && beyond < 8_000), "{beyond} of 14000 in the upper half of {bits}");
+            assert!(
+                bits == 1 || (beyond > 6_000 && beyond < 8_000),
+                "{beyond} of 14000 in the upper half of {bits}"
+            );
         }
     }
 }

@@ -116,7 +116,7 @@ pub struct KeyHasher(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    Xxh3 { seed: u64 },
+    Xxh3(Xxh3),
     Sip13 { key: SecretKey },
     Custom(Arc<dyn HashFunction>),
 }
@@ -125,7 +125,7 @@ impl KeyHasher {
     /// XXH3-64 with a seed: fast, and not secret, whatever the seed.
     #[must_use]
     pub const fn xxh3(seed: u64) -> Self {
-        Self(Kind::Xxh3 { seed })
+        Self(Kind::Xxh3(Xxh3 { seed }))
     }
 
     /// SipHash-1-3 with a secret key: for keys that strangers choose.
@@ -145,7 +145,7 @@ impl KeyHasher {
     #[must_use]
     pub fn id(&self) -> HashId {
         match &self.0 {
-            Kind::Xxh3 { .. } => HashId::XXH3,
+            Kind::Xxh3(_) => HashId::XXH3,
             Kind::Sip13 { .. } => HashId::SIP13,
             Kind::Custom(function) => function.id(),
         }
@@ -155,7 +155,7 @@ impl KeyHasher {
     #[must_use]
     pub fn seed(&self) -> u64 {
         match &self.0 {
-            Kind::Xxh3 { seed } => *seed,
+            Kind::Xxh3(xxh3) => xxh3.seed,
             _ => 0,
         }
     }
@@ -175,28 +175,62 @@ impl KeyHasher {
         self.digest_bytes(key.key_bytes().as_ref())
     }
 
+    /// The hash function by itself, if it is XXH3: for loops that choose once.
     #[inline(always)]
-    fn digest_bytes(&self, bytes: &[u8]) -> Digest {
-        match &self.0 {
-            Kind::Xxh3 { seed } => Digest(xxh3(bytes, *seed)),
-            other => other.slow_digest(bytes),
+    pub(crate) fn as_xxh3(&self) -> Option<Xxh3> {
+        match self.0 {
+            Kind::Xxh3(xxh3) => Some(xxh3),
+            _ => None,
         }
     }
-}
 
-impl Kind {
     // Out of line, so that the common function stays small enough to inline into the caller's loop.
     #[inline(never)]
     fn slow_digest(&self, bytes: &[u8]) -> Digest {
-        match self {
-            Self::Xxh3 { seed } => Digest(xxh3(bytes, *seed)),
-            Self::Sip13 { key } => {
+        match &self.0 {
+            Kind::Xxh3(xxh3) => xxh3.digest_bytes(bytes),
+            Kind::Sip13 { key } => {
                 let mut hasher = siphasher::sip::SipHasher13::new_with_key(key.as_bytes());
                 hasher.write(bytes);
                 Digest(hasher.finish())
             }
-            Self::Custom(function) => Digest(finalise(function.hash(bytes))),
+            Kind::Custom(function) => Digest(finalise(function.hash(bytes))),
         }
+    }
+}
+
+/// Makes digests of bytes.
+pub(crate) trait Digester {
+    fn digest_bytes(&self, bytes: &[u8]) -> Digest;
+}
+
+/// The common hash function, apart from the choice.
+#[derive(Clone, Copy)]
+pub(crate) struct Xxh3 {
+    seed: u64,
+}
+
+impl Digester for Xxh3 {
+    #[inline(always)]
+    fn digest_bytes(&self, bytes: &[u8]) -> Digest {
+        Digest(xxh3(bytes, self.seed))
+    }
+}
+
+impl Digester for KeyHasher {
+    #[inline(always)]
+    fn digest_bytes(&self, bytes: &[u8]) -> Digest {
+        match &self.0 {
+            Kind::Xxh3(xxh3) => xxh3.digest_bytes(bytes),
+            _ => self.slow_digest(bytes),
+        }
+    }
+}
+
+impl<H: Digester> Digester for &H {
+    #[inline(always)]
+    fn digest_bytes(&self, bytes: &[u8]) -> Digest {
+        H::digest_bytes(self, bytes)
     }
 }
 
@@ -226,7 +260,7 @@ impl PartialEq for KeyHasher {
 impl fmt::Debug for KeyHasher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Xxh3 { seed } => write!(f, "xxh3(seed {seed:#x})"),
+            Kind::Xxh3(xxh3) => write!(f, "xxh3(seed {:#x})", xxh3.seed),
             Kind::Sip13 { key } => write!(f, "sip13(key id {:#018x})", key.id()),
             Kind::Custom(function) => write!(f, "{function:?}"),
         }

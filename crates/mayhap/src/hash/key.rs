@@ -111,7 +111,6 @@ impl<K: Key + ToOwned + ?Sized> Key for Cow<'_, K> {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,6 +14,7 @@ mod key;
 mod secret;
 mod xxh3;
 
+pub(crate) use hasher::Digester;
 pub use hasher::{Digest, HashFunction, HashId, KeyHasher};
 pub use key::Key;
 pub use secret::SecretKey;

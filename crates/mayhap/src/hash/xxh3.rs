@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn agrees_with_the_reference_for_every_length() {
-        let bytes: std::vec::Vec<u8> = (0..1100u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        let bytes: std::vec::Vec<u8> =
+            (0..1100u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
         for seed in [0, 1, 42, 0x0123_4567_89ab_cdef, u64::MAX] {
             for len in 0..=bytes.len() {
                 let key = &bytes[bytes.len() - len..];

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::BloomFilter;
 use crate::bits::Block;
-use crate::bloom::kernel::{FillPart, Kernel, fast_range, second_digest};
+use crate::bloom::kernel::{FillPart, Kernel, Unasked, fast_range, second_digest};
 use crate::bloom::shape::Shape;
 use crate::hash::Digest;
 
@@ -61,7 +61,7 @@ impl BloomFilter {
         let blocks: &mut [Block] = &mut self.blocks;
         // Parts only pay when each line of the filter is written several times while its part is in the cache.
         if blocks.len() < 2 * PART_BLOCKS || digests.len() < blocks.len() {
-            return self.insert_batch(digests, |_, _| ());
+            return self.insert_batch(digests, Unasked);
         }
         let threads = threads.clamp(1, digests.len().div_ceil(WORTH_A_THREAD));
         let (shape, kernel) = (self.shape, self.kernel);
@@ -102,7 +102,10 @@ fn fill_region(
     };
     let sorted: Vec<Vec<Vec<u64>>> = std::thread::scope(|scope| {
         let workers: Vec<_> = digests.chunks(share).map(|share| scope.spawn(|| sort(share))).collect();
-        workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     });
 
     let work = std::sync::Mutex::new(region.chunks_mut(part_blocks).enumerate());
@@ -113,7 +116,10 @@ fn fill_region(
             let Some((number, part)) = next else { return };
             for lists in &sorted {
                 let from = number << part_bits;
-                kernel.run(shape, FillPart { part: &mut *part, from, region_blocks, digests: &lists[number] });
+                kernel.batch(
+                    shape,
+                    FillPart { part: &mut *part, from, region_blocks, digests: &lists[number] },
+                );
             }
         }
     };

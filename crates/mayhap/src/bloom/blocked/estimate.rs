@@ -33,7 +33,10 @@ impl<S: Blocks> BloomFilter<S> {
         self.blocks
             .lines()
             .chunks(region)
-            .map(|region| region.iter().map(|line| pass_probability(self.shape, line)).sum::<f64>() / region.len() as f64)
+            .map(|region| {
+                region.iter().map(|line| pass_probability(self.shape, line)).sum::<f64>()
+                    / region.len() as f64
+            })
             .product()
     }
 
@@ -54,9 +57,10 @@ impl<S: Blocks> BloomFilter<S> {
 fn pass_probability(shape: Shape, line: &impl Line) -> f64 {
     let words = line.words();
     match shape {
-        Shape::Four => {
-            words.chunks_exact(2).map(|pair| f64::from(pair[0].count_ones() + pair[1].count_ones()) / 128.0).product()
-        }
+        Shape::Four => words
+            .chunks_exact(2)
+            .map(|pair| f64::from(pair[0].count_ones() + pair[1].count_ones()) / 128.0)
+            .product(),
         Shape::Eight | Shape::SixteenTwoLines => {
             words.iter().map(|word| f64::from(word.count_ones()) / 64.0).product()
         }

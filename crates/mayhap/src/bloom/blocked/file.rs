@@ -45,4 +45,11 @@ impl<S: Blocks> BloomFilter<S> {
     }
 }
 
-file_methods!(BloomFilter, BloomFilter<Owned>, BloomFilter<S>, BloomFilter<View<'a>>, BloomFilter<Mapped>, blocks);
+file_methods!(
+    BloomFilter,
+    BloomFilter<Owned>,
+    BloomFilter<S>,
+    BloomFilter<View<'a>>,
+    BloomFilter<Mapped>,
+    blocks
+);

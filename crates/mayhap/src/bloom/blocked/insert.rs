@@ -1,8 +1,8 @@
 //! Adding keys, by the one owner of the filter.
 
 use super::BloomFilter;
-use crate::bloom::kernel::{InsertBatch, InsertOne};
 use crate::bits::Block;
+use crate::bloom::kernel::{Answers, Insert, InsertBatch, Keys, Unasked};
 use crate::hash::{Digest, Key};
 
 impl BloomFilter {
@@ -19,7 +19,7 @@ impl BloomFilter {
     /// [`insert`](Self::insert) for a key that was hashed already.
     #[inline]
     pub fn insert_hash(&mut self, digest: Digest) -> bool {
-        self.kernel.run(self.shape, InsertOne(&mut self.blocks, digest.get()))
+        self.kernel.one::<Insert<'_>>(self.shape, &mut self.blocks, digest.get())
     }
 
     /// Adds many keys at once: `new[i]` tells whether `keys[i]` was new. The same as adding them one by one in order,
@@ -39,11 +39,11 @@ impl BloomFilter {
     /// When the slices differ in length.
     pub fn insert_each<K: Key>(&mut self, keys: &[K], new: &mut [bool]) {
         assert_eq!(keys.len(), new.len(), "one answer for each key");
-        let hasher = &self.hasher;
-        let digest_at = |i: usize| hasher.digest(&keys[i]).get();
-        let blocks: &mut [Block] = &mut self.blocks;
-        let answer = |i: usize, is_new| new[i] = is_new;
-        self.kernel.run(self.shape, InsertBatch { blocks, len: keys.len(), digest_at, answer });
+        let (kernel, shape, blocks, answers) = (self.kernel, self.shape, &mut self.blocks, new);
+        match self.hasher.as_xxh3() {
+            Some(xxh3) => kernel.batch(shape, InsertBatch { blocks, source: Keys(xxh3, keys), answers }),
+            None => kernel.batch(shape, InsertBatch { blocks, source: Keys(&self.hasher, keys), answers }),
+        }
     }
 
     /// [`insert_each`](Self::insert_each) for keys that were hashed already.
@@ -52,13 +52,11 @@ impl BloomFilter {
     /// When the slices differ in length.
     pub fn insert_hashes(&mut self, digests: &[Digest], new: &mut [bool]) {
         assert_eq!(digests.len(), new.len(), "one answer for each digest");
-        self.insert_batch(digests, |i, is_new| new[i] = is_new);
+        self.insert_batch(digests, new);
     }
 
-    pub(super) fn insert_batch(&mut self, digests: &[Digest], answer: impl FnMut(usize, bool)) {
-        let digest_at = |i: usize| digests[i].get();
-        let blocks: &mut [Block] = &mut self.blocks;
-        self.kernel.run(self.shape, InsertBatch { blocks, len: digests.len(), digest_at, answer });
+    pub(super) fn insert_batch(&mut self, digests: &[Digest], answers: impl Answers) {
+        self.kernel.batch(self.shape, InsertBatch { blocks: &mut self.blocks, source: digests, answers });
     }
 
     /// Empties the filter. Its size and plan stay.
@@ -89,7 +87,7 @@ impl Extend<Digest> for BloomFilter {
                 *slot = digest;
                 len += 1;
             }
-            self.insert_batch(&batch[..len], |_, _| ());
+            self.insert_batch(&batch[..len], Unasked);
             if len < batch.len() {
                 return;
             }

@@ -35,7 +35,7 @@ pub use builder::BloomBuilder;
 
 use core::fmt;
 
-use super::kernel::{ContainsBatch, ContainsOne, Kernel};
+use super::kernel::{Contains, ContainsBatch, Kernel, Keys, Source};
 use super::plan::Plan;
 use super::shape::Shape;
 use crate::bits::{BLOCK_BYTES, Blocks, Owned};
@@ -134,7 +134,7 @@ impl<S: Blocks> BloomFilter<S> {
     /// [`contains`](Self::contains) for a key that was hashed already.
     #[inline]
     pub fn contains_hash(&self, digest: Digest) -> bool {
-        self.kernel.run(self.shape, ContainsOne(self.blocks.lines(), digest.get()))
+        self.kernel.one::<Contains<'_, S::Line>>(self.shape, self.blocks.lines(), digest.get())
     }
 
     /// Asks for many keys at once: `found[i]` tells whether `keys[i]` may be in the set.
@@ -157,7 +157,10 @@ impl<S: Blocks> BloomFilter<S> {
     /// When the slices differ in length.
     pub fn contains_each<K: Key>(&self, keys: &[K], found: &mut [bool]) {
         assert_eq!(keys.len(), found.len(), "one answer for each key");
-        self.contains_batch(keys.len(), |i| self.hasher.digest(&keys[i]).get(), |i, answer| found[i] = answer);
+        match self.hasher.as_xxh3() {
+            Some(xxh3) => self.contains_batch(Keys(xxh3, keys), found),
+            None => self.contains_batch(Keys(&self.hasher, keys), found),
+        }
     }
 
     /// [`contains_each`](Self::contains_each) for keys that were hashed already.
@@ -166,12 +169,11 @@ impl<S: Blocks> BloomFilter<S> {
     /// When the slices differ in length.
     pub fn contains_hashes(&self, digests: &[Digest], found: &mut [bool]) {
         assert_eq!(digests.len(), found.len(), "one answer for each digest");
-        self.contains_batch(digests.len(), |i| digests[i].get(), |i, answer| found[i] = answer);
+        self.contains_batch(digests, found);
     }
 
-    fn contains_batch(&self, len: usize, digest_at: impl FnMut(usize) -> u64, answer: impl FnMut(usize, bool)) {
-        let lines = self.blocks.lines();
-        self.kernel.run(self.shape, ContainsBatch { lines, len, digest_at, answer });
+    fn contains_batch(&self, source: impl Source, answers: &mut [bool]) {
+        self.kernel.batch(self.shape, ContainsBatch { lines: self.blocks.lines(), source, answers });
     }
 
     /// An empty filter of the same size, shape, hash and plan: one that can be merged with this.

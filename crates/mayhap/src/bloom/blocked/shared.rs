@@ -9,7 +9,7 @@
 
 use super::BloomFilter;
 use crate::bits::{Owned, Shared};
-use crate::bloom::kernel::{SetBatch, SharedBatch};
+use crate::bloom::kernel::{Answers, Keys, SharedBatch, SharedInsert, SharedSet, Source, Unasked};
 use crate::hash::{Digest, Key};
 
 impl BloomFilter {
@@ -48,9 +48,7 @@ impl BloomFilter<Shared> {
     /// [`insert`](Self::insert) for a key that was hashed already.
     #[inline]
     pub fn insert_hash(&self, digest: Digest) -> bool {
-        let mut new = false;
-        self.insert_batch(1, |_| digest.get(), |_, is_new| new = is_new);
-        new
+        self.kernel.one::<SharedInsert<'_>>(self.shape, &self.blocks, digest.get())
     }
 
     /// Adds many keys: `new[i]` tells whether `keys[i]` was new, as by [`insert`](Self::insert) one by one.
@@ -59,7 +57,10 @@ impl BloomFilter<Shared> {
     /// When the slices differ in length.
     pub fn insert_each<K: Key>(&self, keys: &[K], new: &mut [bool]) {
         assert_eq!(keys.len(), new.len(), "one answer for each key");
-        self.insert_batch(keys.len(), |i| self.hasher.digest(&keys[i]).get(), |i, is_new| new[i] = is_new);
+        match self.hasher.as_xxh3() {
+            Some(xxh3) => self.insert_batch(Keys(xxh3, keys), new),
+            None => self.insert_batch(Keys(&self.hasher, keys), new),
+        }
     }
 
     /// [`insert_each`](Self::insert_each) for keys that were hashed already.
@@ -68,7 +69,7 @@ impl BloomFilter<Shared> {
     /// When the slices differ in length.
     pub fn insert_hashes(&self, digests: &[Digest], new: &mut [bool]) {
         assert_eq!(digests.len(), new.len(), "one answer for each digest");
-        self.insert_batch(digests.len(), |i| digests[i].get(), |i, is_new| new[i] = is_new);
+        self.insert_batch(digests, new);
     }
 
     /// Adds a key without asking whether it was new. Lock-free.
@@ -80,17 +81,20 @@ impl BloomFilter<Shared> {
     /// [`set`](Self::set) for a key that was hashed already.
     #[inline]
     pub fn set_hash(&self, digest: Digest) {
-        self.set_batch(1, |_| digest.get());
+        self.kernel.one::<SharedSet<'_>>(self.shape, &self.blocks, digest.get());
     }
 
     /// Adds many keys without asking whether they were new. Lock-free.
     pub fn set_each<K: Key>(&self, keys: &[K]) {
-        self.set_batch(keys.len(), |i| self.hasher.digest(&keys[i]).get());
+        match self.hasher.as_xxh3() {
+            Some(xxh3) => self.set_batch(Keys(xxh3, keys)),
+            None => self.set_batch(Keys(&self.hasher, keys)),
+        }
     }
 
     /// [`set_each`](Self::set_each) for keys that were hashed already.
     pub fn set_hashes(&self, digests: &[Digest]) {
-        self.set_batch(digests.len(), |i| digests[i].get());
+        self.set_batch(digests);
     }
 
     /// Takes the filter back from the threads. Nothing is copied.
@@ -106,13 +110,14 @@ impl BloomFilter<Shared> {
     }
 
     #[inline]
-    fn insert_batch(&self, len: usize, digest_at: impl FnMut(usize) -> u64, answer: impl FnMut(usize, bool)) {
-        let (blocks, stripes) = (self.blocks.blocks(), &*self.blocks.stripes);
-        self.kernel.run(self.shape, SharedBatch { blocks, stripes, len, digest_at, answer });
+    fn insert_batch(&self, source: impl Source, answers: impl Answers) {
+        let (blocks, stripes) = (self.blocks.blocks(), Some(&*self.blocks.stripes));
+        self.kernel.batch(self.shape, SharedBatch { blocks, stripes, source, answers });
     }
 
     #[inline]
-    fn set_batch(&self, len: usize, digest_at: impl FnMut(usize) -> u64) {
-        self.kernel.run(self.shape, SetBatch { blocks: self.blocks.blocks(), len, digest_at });
+    fn set_batch(&self, source: impl Source) {
+        let blocks = self.blocks.blocks();
+        self.kernel.batch(self.shape, SharedBatch { blocks, stripes: None, source, answers: Unasked });
     }
 }

@@ -53,8 +53,10 @@ impl<S: Blocks> ClassicBloom<Native, S> {
         hasher: KeyHasher,
         words: S,
     ) -> Result<Self, FormatError> {
-        let too_small = FormatError::BadField { field: "bits", value: bits, must_be: "as many as the body holds" };
-        let filter = Self::from_parts(words, Native::new(hasher), bits, hashes, plan).map_err(|_| too_small)?;
+        let too_small =
+            FormatError::BadField { field: "bits", value: bits, must_be: "as many as the body holds" };
+        let filter =
+            Self::from_parts(words, Native::new(hasher), bits, hashes, plan).map_err(|_| too_small)?;
         filter.check_tail()?;
         Ok(filter)
     }

@@ -62,7 +62,9 @@ impl<C: Scheme, S: WordsMut> ClassicBloom<C, S> {
             self,
             hashes,
             ahead,
-            |filter, hash| filter.positions(hash).for_each(|position| filter.words.prefetch_mut(position / 64)),
+            |filter, hash| {
+                filter.positions(hash).for_each(|position| filter.words.prefetch_mut(position / 64))
+            },
             |filter, hash| answer(filter.insert_hash(hash)),
         );
     }

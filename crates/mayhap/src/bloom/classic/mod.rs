@@ -291,4 +291,3 @@ impl<S: Words> ClassicBloom<Native, S> {
         self.scheme.hasher()
     }
 }
-

@@ -7,7 +7,7 @@ use core::arch::x86_64::{
     _mm256_sllv_epi64, _mm256_srli_epi64, _mm256_store_si256, _mm256_sub_epi64, _mm256_testz_si256,
 };
 
-use super::{Draw, FIRST_DRAW, Operation, SECOND_DRAW, Simd, run_shape};
+use super::{Batch, Draw, Eight, FIRST_DRAW, OneKey, SECOND_DRAW, Simd, batch_shape, one_shape};
 use crate::bits::{BLOCK_WORDS, Block, Line};
 use crate::bloom::shape::Shape;
 
@@ -25,21 +25,46 @@ impl Avx2 {
     }
 
     #[inline(always)]
-    pub(super) fn run<O: Operation>(self, shape: Shape, operation: O) -> O::Output {
+    pub(super) fn one<O: OneKey>(self, shape: Shape, blocks: O::Blocks, digest: u64) -> bool {
         if cfg!(target_feature = "avx2") {
             // Compiled for AVX2: everything inlines into the caller.
-            return run_shape(self, shape, operation);
+            return one_shape::<_, O>(self, shape, blocks, digest);
         }
+        // The most common shape is one call away, the others share a second.
+        if shape == Shape::Eight {
+            // SAFETY: `self` is the proof that the CPU has AVX2.
+            unsafe { one_eight::<O>(self, blocks, digest) }
+        } else {
+            // SAFETY: as above.
+            unsafe { one_of_any_shape::<O>(self, shape, blocks, digest) }
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn batch(self, shape: Shape, batch: impl Batch) {
         // SAFETY: `self` is the proof that the CPU has AVX2.
-        unsafe { run_dispatched(self, shape, operation) }
+        unsafe { batch_of_any_shape(self, shape, batch) }
     }
 }
 
-/// The one call between a baseline caller and AVX2 code. Everything it runs is inlined into it.
+// The calls between a baseline caller and AVX2 code. Everything they run is inlined into them.
+
 #[target_feature(enable = "avx2")]
 #[inline]
-fn run_dispatched<O: Operation>(avx2: Avx2, shape: Shape, operation: O) -> O::Output {
-    run_shape(avx2, shape, operation)
+fn one_eight<O: OneKey>(avx2: Avx2, blocks: O::Blocks, digest: u64) -> bool {
+    O::run::<_, Eight, false>(avx2, blocks, digest)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline(never)]
+fn one_of_any_shape<O: OneKey>(avx2: Avx2, shape: Shape, blocks: O::Blocks, digest: u64) -> bool {
+    one_shape::<_, O>(avx2, shape, blocks, digest)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn batch_of_any_shape(avx2: Avx2, shape: Shape, batch: impl Batch) {
+    batch_shape(avx2, shape, batch);
 }
 
 impl Simd for Avx2 {
@@ -115,7 +140,8 @@ fn draw<D: Draw>(product: u64) -> [__m256i; 2] {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn none_missing(words: [__m256i; 2], mask: [__m256i; 2]) -> bool {
-    let missing = _mm256_or_si256(_mm256_andnot_si256(words[0], mask[0]), _mm256_andnot_si256(words[1], mask[1]));
+    let missing =
+        _mm256_or_si256(_mm256_andnot_si256(words[0], mask[0]), _mm256_andnot_si256(words[1], mask[1]));
     _mm256_testz_si256(missing, missing) != 0
 }
 

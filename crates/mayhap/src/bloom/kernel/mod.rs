@@ -6,17 +6,22 @@
 //! so OR-ing neighbouring blocks gives exactly the smaller filter of the same keys ("folding").
 //!
 //! The algorithm is written once, generic over [`Simd`], the few operations on a mask; [`portable`] and [`avx2`] are
-//! its two implementations, and [`Kernel`] the choice between them, made once per filter.
+//! its two implementations, and [`Kernel`] the choice between them, made once per filter. [`one`] has what is done with
+//! a single key, [`batch`] what is done with many.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod batch;
+mod one;
 mod portable;
 
+#[cfg(feature = "std")]
+pub(crate) use batch::FillPart;
+pub(crate) use batch::{Answers, Batch, ContainsBatch, InsertBatch, Keys, SharedBatch, Source, Unasked};
+pub(crate) use one::{Contains, Insert, OneKey, SharedInsert, SharedSet};
+
 use super::shape::Shape;
-use crate::bits::{
-    AtomicBlock, BLOCK_WORDS, Block, Line, Stripes, Target, insert_exactly_once, prefetch_read, prefetch_write,
-};
-use core::marker::PhantomData;
+use crate::bits::{BLOCK_WORDS, Block, Line};
 
 /// 2⁶⁴ / φ, odd: the multiplier of the first (or only) position in each group.
 pub(crate) const FIRST_DRAW: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -139,270 +144,6 @@ impl<'a> Regions<&'a mut [Block]> {
     }
 }
 
-#[inline(always)]
-fn contains_one<V: Simd, D: Draw, const TWO: bool, L: Line>(simd: V, regions: Regions<&[L]>, digest: u64) -> bool {
-    let found = simd.covers(regions.first(digest), simd.mask::<D>(digest));
-    if !TWO {
-        return found;
-    }
-    // Both lines are asked whatever the first says: a branch here is mispredicted for every false positive of one
-    // half, and waiting for the first line before asking for the second would take two trips to memory, not one.
-    let digest = second_digest(digest);
-    found & simd.covers(regions.second(digest), simd.mask::<D>(digest))
-}
-
-#[inline(always)]
-fn insert_one<V: Simd, D: Draw, const TWO: bool>(
-    simd: V,
-    regions: &mut Regions<&mut [Block]>,
-    digest: u64,
-) -> bool {
-    let new = simd.set(regions.first_mut(digest), simd.mask::<D>(digest));
-    if !TWO {
-        return new;
-    }
-    let digest = second_digest(digest);
-    simd.set(regions.second_mut(digest), simd.mask::<D>(digest)) | new
-}
-
-#[inline(always)]
-fn prefetch_one<const TWO: bool, L: Line>(
-    regions: Regions<&[L]>,
-    digest: u64,
-    prefetch: impl Fn(&L),
-) {
-    prefetch(regions.first(digest));
-    if TWO {
-        prefetch(regions.second(second_digest(digest)));
-    }
-}
-
-/// A key's bits in shared blocks.
-struct SharedTarget<'a, V: Simd, D: Draw, const TWO: bool> {
-    simd: V,
-    regions: Regions<&'a [AtomicBlock]>,
-    digest: u64,
-    draw: PhantomData<D>,
-}
-
-impl<'a, V: Simd, D: Draw, const TWO: bool> SharedTarget<'a, V, D, TWO> {
-    #[inline(always)]
-    fn new(simd: V, regions: Regions<&'a [AtomicBlock]>, digest: u64) -> Self {
-        Self { simd, regions, digest, draw: PhantomData }
-    }
-}
-
-impl<V: Simd, D: Draw, const TWO: bool> Target for SharedTarget<'_, V, D, TWO> {
-    #[inline(always)]
-    fn is_set(&self) -> bool {
-        contains_one::<V, D, TWO, _>(self.simd, self.regions, self.digest)
-    }
-
-    #[inline(always)]
-    fn set(&self) {
-        self.regions.first(self.digest).or(&self.simd.words(self.simd.mask::<D>(self.digest)));
-        if TWO {
-            let digest = second_digest(self.digest);
-            self.regions.second(digest).or(&self.simd.words(self.simd.mask::<D>(digest)));
-        }
-    }
-}
-
-/// How far ahead of the probe its line is asked for. Far enough to cover a trip to memory at 3 to 5 ns per key, and
-/// not more lines than a core can have under way.
-const AHEAD: usize = 24;
-
-/// A filter below this size answers from the core's own cache, where a prefetch is one more instruction and no gain.
-const PREFETCH_FROM_BYTES: usize = 1 << 20;
-
-#[inline(always)]
-fn wants_prefetch(blocks: usize) -> bool {
-    blocks >= PREFETCH_FROM_BYTES / size_of::<Block>()
-}
-
-/// Runs `probe` on the digests of a batch, each some time after `prefetch`.
-///
-/// A ring of digests keeps hashing, prefetching and probing in one steady flow: in groups, each group would wait for
-/// its last line before the next one asks for its first.
-#[inline(always)]
-fn pipelined<B>(
-    blocks: &mut B,
-    len: usize,
-    ahead: bool,
-    mut digest_at: impl FnMut(usize) -> u64,
-    prefetch: impl Fn(&B, u64),
-    mut probe: impl FnMut(&mut B, usize, u64),
-) {
-    if !ahead || len <= AHEAD {
-        for i in 0..len {
-            probe(blocks, i, digest_at(i));
-        }
-        return;
-    }
-    let mut ring = [0; AHEAD];
-    for (i, slot) in ring.iter_mut().enumerate() {
-        *slot = digest_at(i);
-        prefetch(blocks, *slot);
-    }
-    let mut at = 0;
-    for i in 0..len - AHEAD {
-        let next = digest_at(i + AHEAD);
-        prefetch(blocks, next);
-        probe(blocks, i, core::mem::replace(&mut ring[at], next));
-        at = if at + 1 == AHEAD { 0 } else { at + 1 };
-    }
-    for i in len - AHEAD..len {
-        probe(blocks, i, ring[at]);
-        at = if at + 1 == AHEAD { 0 } else { at + 1 };
-    }
-}
-
-/// One operation of the filter, to be run by whichever implementation of [`Simd`] the CPU allows.
-///
-/// The indirection is what lets one generic body be compiled both for the baseline and inside a function with AVX2
-/// enabled.
-pub(crate) trait Operation {
-    type Output;
-    fn run<V: Simd, D: Draw, const TWO: bool>(self, simd: V) -> Self::Output;
-}
-
-pub(crate) struct ContainsOne<'a, L>(pub(crate) &'a [L], pub(crate) u64);
-
-impl<L: Line> Operation for ContainsOne<'_, L> {
-    type Output = bool;
-    #[inline(always)]
-    fn run<V: Simd, D: Draw, const TWO: bool>(self, simd: V) -> bool {
-        contains_one::<V, D, TWO, L>(simd, Regions::new(self.0, TWO), self.1)
-    }
-}
-
-pub(crate) struct InsertOne<'a>(pub(crate) &'a mut [Block], pub(crate) u64);
-
-impl Operation for InsertOne<'_> {
-    type Output = bool;
-    #[inline(always)]
-    fn run<V: Simd, D: Draw, const TWO: bool>(self, simd: V) -> bool {
-        insert_one::<V, D, TWO>(simd, &mut Regions::new_mut(self.0, TWO), self.1)
-    }
-}
-
-/// Answers `len` questions: `digest_at(i)` in, `answer(i, found)` out.
-pub(crate) struct ContainsBatch<'a, L, In, Out> {
-    pub(crate) lines: &'a [L],
-    pub(crate) len: usize,
-    pub(crate) digest_at: In,
-    pub(crate) answer: Out,
-}
-
-impl<L: Line, In: FnMut(usize) -> u64, Out: FnMut(usize, bool)> Operation for ContainsBatch<'_, L, In, Out> {
-    type Output = ();
-    #[inline(always)]
-    fn run<V: Simd, D: Draw, const TWO: bool>(mut self, simd: V) {
-        pipelined(
-            &mut Regions::new(self.lines, TWO),
-            self.len,
-            wants_prefetch(self.lines.len()),
-            self.digest_at,
-            |regions, digest| prefetch_one::<TWO, L>(*regions, digest, prefetch_read),
-            |regions, i, digest| (self.answer)(i, contains_one::<V, D, TWO, L>(simd, *regions, digest)),
-        );
-    }
-}
-
-/// Adds `len` keys: `digest_at(i)` in, `answer(i, new)` out.
-pub(crate) struct InsertBatch<'a, In, Out> {
-    pub(crate) blocks: &'a mut [Block],
-    pub(crate) len: usize,
-    pub(crate) digest_at: In,
-    pub(crate) answer: Out,
-}
-
-impl<In: FnMut(usize) -> u64, Out: FnMut(usize, bool)> Operation for InsertBatch<'_, In, Out> {
-    type Output = ();
-    #[inline(always)]
-    fn run<V: Simd, D: Draw, const TWO: bool>(mut self, simd: V) {
-        let ahead = wants_prefetch(self.blocks.len());
-        pipelined(
-            &mut Regions::new_mut(self.blocks, TWO),
-            self.len,
-            ahead,
-            self.digest_at,
-            |regions, digest| prefetch_one::<TWO, _>(regions.shared(), digest, prefetch_write),
-            |regions, i, digest| (self.answer)(i, insert_one::<V, D, TWO>(simd, regions, digest)),
-        );
-    }
-}
-
-/// Adds `len` keys to shared blocks, each new for exactly one caller: `digest_at(i)` in, `answer(i, new)` out.
-pub(crate) struct SharedBatch<'a, In, Out> {
-    pub(crate) blocks: &'a [AtomicBlock],
-    pub(crate) stripes: &'a Stripes,
-    pub(crate) len: usize,
-    pub(crate) digest_at: In,
-    pub(crate) answer: Out,
-}
-
-impl<In: FnMut(usize) -> u64, Out: FnMut(usize, bool)> Operation for SharedBatch<'_, In, Out> {
-    type Output = ();
-    #[inline(always)]
-    fn run<V: Simd, D: Draw, const TWO: bool>(mut self, simd: V) {
-        pipelined(
-            &mut Regions::new(self.blocks, TWO),
-            self.len,
-            wants_prefetch(self.blocks.len()),
-            self.digest_at,
-            |regions, digest| prefetch_one::<TWO, _>(*regions, digest, prefetch_write),
-            |regions, i, digest| {
-                let target = SharedTarget::<V, D, TWO>::new(simd, *regions, digest);
-                (self.answer)(i, insert_exactly_once(&target, self.stripes.of(digest)));
-            },
-        );
-    }
-}
-
-/// Sets the bits of `len` keys in shared blocks, without a lock and without an answer.
-pub(crate) struct SetBatch<'a, In> {
-    pub(crate) blocks: &'a [AtomicBlock],
-    pub(crate) len: usize,
-    pub(crate) digest_at: In,
-}
-
-impl<In: FnMut(usize) -> u64> Operation for SetBatch<'_, In> {
-    type Output = ();
-    #[inline(always)]
-    fn run<V: Simd, D: Draw, const TWO: bool>(self, simd: V) {
-        pipelined(
-            &mut Regions::new(self.blocks, TWO),
-            self.len,
-            wants_prefetch(self.blocks.len()),
-            self.digest_at,
-            |regions, digest| prefetch_one::<TWO, _>(*regions, digest, prefetch_write),
-            |regions, _, digest| SharedTarget::<V, D, TWO>::new(simd, *regions, digest).set(),
-        );
-    }
-}
-
-/// Sets one line of every digest in a part of one region that starts at block `from`: the step of a bulk build.
-#[cfg(feature = "std")]
-pub(crate) struct FillPart<'a> {
-    pub(crate) part: &'a mut [Block],
-    pub(crate) from: usize,
-    pub(crate) region_blocks: usize,
-    pub(crate) digests: &'a [u64],
-}
-
-#[cfg(feature = "std")]
-impl Operation for FillPart<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<V: Simd, D: Draw, const TWO: bool>(self, simd: V) {
-        for digest in self.digests {
-            let block = fast_range(*digest, self.region_blocks) - self.from;
-            simd.set(&mut self.part[block], simd.mask::<D>(*digest));
-        }
-    }
-}
-
 /// Which implementation a filter uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kernel {
@@ -421,24 +162,44 @@ impl Kernel {
         Self::Portable
     }
 
-    /// Runs one operation: the way for single keys, inlined where it can be.
+    /// Does something with one key.
     #[inline(always)]
-    pub(crate) fn run<O: Operation>(self, shape: Shape, operation: O) -> O::Output {
+    pub(crate) fn one<O: OneKey>(self, shape: Shape, blocks: O::Blocks, digest: u64) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(avx2) => avx2.run(shape, operation),
-            Self::Portable => portable::run(shape, operation),
+            Self::Avx2(avx2) => avx2.one::<O>(shape, blocks, digest),
+            Self::Portable => portable::one::<O>(shape, blocks, digest),
+        }
+    }
+
+    /// Does something with many.
+    #[inline(always)]
+    pub(crate) fn batch(self, shape: Shape, batch: impl Batch) {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(avx2) => avx2.batch(shape, batch),
+            Self::Portable => batch_shape(portable::Portable, shape, batch),
         }
     }
 }
 
 #[inline(always)]
-fn run_shape<V: Simd, O: Operation>(simd: V, shape: Shape, operation: O) -> O::Output {
+fn one_shape<V: Simd, O: OneKey>(simd: V, shape: Shape, blocks: O::Blocks, digest: u64) -> bool {
     match shape {
-        Shape::Eight => operation.run::<V, Eight, false>(simd),
-        Shape::Four => operation.run::<V, Four, false>(simd),
-        Shape::Sixteen => operation.run::<V, Sixteen, false>(simd),
-        Shape::SixteenTwoLines => operation.run::<V, Eight, true>(simd),
+        Shape::Four => O::run::<V, Four, false>(simd, blocks, digest),
+        Shape::Eight => O::run::<V, Eight, false>(simd, blocks, digest),
+        Shape::Sixteen => O::run::<V, Sixteen, false>(simd, blocks, digest),
+        Shape::SixteenTwoLines => O::run::<V, Eight, true>(simd, blocks, digest),
+    }
+}
+
+#[inline(always)]
+fn batch_shape<V: Simd>(simd: V, shape: Shape, batch: impl Batch) {
+    match shape {
+        Shape::Four => batch.run::<V, Four, false>(simd),
+        Shape::Eight => batch.run::<V, Eight, false>(simd),
+        Shape::Sixteen => batch.run::<V, Sixteen, false>(simd),
+        Shape::SixteenTwoLines => batch.run::<V, Eight, true>(simd),
     }
 }
 

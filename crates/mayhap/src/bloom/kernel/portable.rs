@@ -1,6 +1,6 @@
 //! The kernel in plain words: the definition that every other implementation must agree with.
 
-use super::{Draw, FIRST_DRAW, Operation, SECOND_DRAW, Simd, run_shape};
+use super::{Draw, FIRST_DRAW, OneKey, SECOND_DRAW, Simd, one_shape};
 use crate::bits::{BLOCK_WORDS, Block, Line};
 use crate::bloom::shape::Shape;
 
@@ -70,6 +70,6 @@ fn draw<D: Draw>(product: u64) -> [u64; BLOCK_WORDS] {
 /// Out of line where AVX2 is the common way, so that callers inline one path only.
 #[cfg_attr(all(feature = "std", target_arch = "x86_64"), inline(never))]
 #[cfg_attr(not(all(feature = "std", target_arch = "x86_64")), inline(always))]
-pub(super) fn run<O: Operation>(shape: Shape, operation: O) -> O::Output {
-    run_shape(Portable, shape, operation)
+pub(super) fn one<O: OneKey>(shape: Shape, blocks: O::Blocks, digest: u64) -> bool {
+    one_shape::<_, O>(Portable, shape, blocks, digest)
 }

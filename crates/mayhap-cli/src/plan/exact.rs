@@ -1,0 +1,94 @@
+//! What an exact set of the same keys takes.
+
+/// Rust's `HashSet` (hashbrown), after it has grown to its keys.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct HashSet {
+    /// The keys it was sized for.
+    pub(super) keys: u64,
+    /// All its memory; `None` if that is beyond 2^64.
+    pub(super) bytes: Option<u64>,
+    /// What the figure rests on.
+    pub(super) assumes: String,
+    /// Cache lines that a question about a present key touches.
+    pub(super) lines_if_present: u32,
+    /// The same for an absent key.
+    pub(super) lines_if_absent: u32,
+}
+
+/// hashbrown keeps one byte of hash beside each bucket, and repeats the first group of them at the end.
+const CONTROL_BYTES: u128 = 1;
+const CONTROL_GROUP: u128 = 16;
+
+impl HashSet {
+    /// A set of 8-byte integers, held in the table itself.
+    pub(super) fn of_integers(keys: u64) -> Self {
+        Self {
+            keys,
+            bytes: u64::try_from(table(keys, 8)).ok(),
+            assumes: "keys are 8-byte integers: 9 bytes in each bucket, a power of two of buckets, at most 7/8 full"
+                .to_owned(),
+            // The control bytes, and the bucket if one of them fits.
+            lines_if_present: 2,
+            lines_if_absent: 1,
+        }
+    }
+
+    /// A set of byte strings, each in an allocation of its own.
+    pub(super) fn of_strings(keys: u64, length: u64) -> Self {
+        let allocation = allocation(length);
+        let strings = u128::from(keys).saturating_mul(allocation);
+        Self {
+            keys,
+            bytes: u64::try_from(table(keys, 16).saturating_add(strings)).ok(),
+            assumes: format!(
+                "keys of {length} bytes, each in a heap block of {allocation}: with pointer and length 17 bytes in each \
+                 bucket, a power of two of buckets, at most 7/8 full"
+            ),
+            lines_if_present: 3,
+            lines_if_absent: 1,
+        }
+    }
+
+    /// Bits for each key.
+    pub(super) fn bits_per_key(&self) -> Option<f64> {
+        self.bytes.map(|bytes| bytes as f64 * 8.0 / self.keys as f64)
+    }
+}
+
+fn table(keys: u64, entry_bytes: u128) -> u128 {
+    let buckets = (u128::from(keys) * 8 / 7).max(4).next_power_of_two();
+    buckets * (entry_bytes + CONTROL_BYTES) + CONTROL_GROUP
+}
+
+/// What glibc's malloc takes for a block: 8 bytes of its own, in steps of 16, at least 32.
+fn allocation(length: u64) -> u128 {
+    (u128::from(length) + 8).next_multiple_of(16).max(32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_double() {
+        assert_eq!(HashSet::of_integers(1).bytes, Some(4 * 9 + 16));
+        assert_eq!(HashSet::of_integers(7).bytes, Some(8 * 9 + 16));
+        assert_eq!(HashSet::of_integers(100_000_000).bytes, Some((1 << 27) * 9 + 16));
+        // 7/8 of 2^27 is the most that 2^27 buckets hold.
+        assert_eq!(HashSet::of_integers(117_440_512).bytes, Some((1 << 27) * 9 + 16));
+        assert_eq!(HashSet::of_integers(117_440_513 + 7).bytes, Some((1 << 28) * 9 + 16));
+    }
+
+    #[test]
+    fn strings_pay_for_their_allocation() {
+        assert_eq!(HashSet::of_strings(1, 0).bytes, Some(4 * 17 + 16 + 32));
+        assert_eq!(HashSet::of_strings(1, 30).bytes, Some(4 * 17 + 16 + 48));
+        assert_eq!(HashSet::of_strings(1, 24).bytes, Some(4 * 17 + 16 + 32));
+    }
+
+    #[test]
+    fn beyond_counting_is_none() {
+        assert_eq!(HashSet::of_integers(u64::MAX).bytes, None);
+        assert_eq!(HashSet::of_strings(u64::MAX, u64::MAX).bytes, None);
+    }
+}

@@ -1,0 +1,76 @@
+//! `mayhap plan`: what a set of keys costs.
+
+mod exact;
+mod filters;
+mod report;
+
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::numbers::{parse_count, parse_rate, parse_size};
+use exact::HashSet;
+use filters::{Question, candidates};
+use report::Report;
+
+/// Say what a filter costs, before you build one
+///
+/// Four numbers belong together: the keys (-n), the rate of false positives (-p), the memory (--memory) and the bits set
+/// for each key (-k). Give two and the rest is worked out, with the best -k unless you choose one. An exact hash set
+/// stands beside the filters, so that you see what the inexactness buys.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Number of keys: 5000, 100M, 1B, 1e8
+    #[arg(short = 'n', long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true)]
+    keys: Option<u64>,
+
+    /// Rate of false positives: 1%, 0.01, 1e-6, 1/1000
+    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate, allow_negative_numbers = true)]
+    rate: Option<f64>,
+
+    /// Memory to use at most: 64MiB, 1.5GB
+    #[arg(short = 'm', long, value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true)]
+    memory: Option<u64>,
+
+    /// Bits to set for each key, often called hash functions
+    #[arg(short = 'k', long, value_name = "COUNT", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u32).range(1..=64))]
+    hashes: Option<u32>,
+
+    /// Average length of the keys in bytes, for the exact set; without it, 8-byte integers are assumed
+    #[arg(long, value_name = "BYTES", value_parser = parse_count, allow_negative_numbers = true)]
+    key_bytes: Option<u64>,
+
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  mayhap plan -n 100M -p 1%                  memory for 100 million keys at 1 %
+  mayhap plan -n 1B --memory 2GiB            the best rate for a billion keys in 2 GiB
+  mayhap plan --memory 64MiB -p 1e-6         how many keys fit?
+  mayhap plan -n 10M -p 0.1% -k 8            with 8 bits per key, not the best number
+  mayhap plan -n 50M -p 1% --key-bytes 30    beside a hash set of 30-byte keys
+
+Counts may end in k, M, B or T; sizes in kB, MB, GB, TB (powers of 1000) or in KiB, MiB, GiB, TiB, K, M, G, T (powers \
+of 1024).";
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let question = Question {
+        keys: arguments.keys,
+        rate: arguments.rate,
+        bytes: arguments.memory,
+        hashes: arguments.hashes,
+    };
+    let (candidates, remarks) = candidates(&question).map_err(Failure::Message)?;
+    let hash_set =
+        candidates.iter().find_map(|candidate| candidate.keys).map(|keys| match arguments.key_bytes {
+            None => HashSet::of_integers(keys),
+            Some(length) => HashSet::of_strings(keys, length),
+        });
+    let report = Report { candidates, hash_set, remarks };
+    report::print(&if arguments.json { report.json() } else { report.text() })
+}

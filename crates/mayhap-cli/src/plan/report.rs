@@ -1,0 +1,186 @@
+//! The candidates side by side, for people and for programs.
+
+use std::io::{self, Write as _};
+
+use mayhap::bloom::Shape;
+use serde_json::{Value, json};
+
+use super::exact::HashSet;
+use super::filters::{Candidate, Kind};
+use crate::failure::Failure;
+use crate::numbers::{format_count, format_rate, format_size};
+
+/// Below this rate a classic filter is recommended: a blocked one would need over a sixth more memory, and more and more
+/// of it the lower the rate.
+const BLOCKED_DOWN_TO: f64 = 1e-6;
+
+/// Up to this size an exact set is recommended: it fits into the innermost cache, and no filter saves anything that
+/// would be noticed.
+const EXACT_UP_TO: u64 = 16 << 10;
+
+/// Everything there is to say.
+#[derive(Debug)]
+pub(super) struct Report {
+    /// At least one.
+    pub(super) candidates: Vec<Candidate>,
+    /// If the number of keys is known.
+    pub(super) hash_set: Option<HashSet>,
+    pub(super) remarks: Vec<String>,
+}
+
+impl Report {
+    /// A table with a recommendation.
+    pub(super) fn text(&self) -> String {
+        let mut rows =
+            vec![["", "keys", "rate", "memory", "bits per key", "hashes", "cache lines"].map(str::to_owned)];
+        rows.extend(self.candidates.iter().map(filter_row));
+        rows.extend(self.hash_set.as_ref().map(hash_set_row));
+        let mut text = table(&rows);
+        text += "\n";
+        for remark in &self.remarks {
+            text += &format!("{remark}\n");
+        }
+        if let Some((recommended, reason)) = self.recommended() {
+            text += &format!("Recommended: {recommended}, {reason}.\n");
+        }
+        text += "Cache lines are those a question touches: for a present key / an absent one.\n";
+        if let Some(hash_set) = &self.hash_set {
+            text += &format!("The hash set is Rust's, grown to its size:\n  {}.\n", hash_set.assumes);
+        }
+        text
+    }
+
+    /// The same as JSON.
+    pub(super) fn json(&self) -> String {
+        let filters: Vec<Value> = self.candidates.iter().map(filter_json).collect();
+        let hash_set = self.hash_set.as_ref().map(|set| {
+            json!({
+                "keys": set.keys,
+                "bytes": set.bytes,
+                "bits_per_key": set.bits_per_key(),
+                "cache_lines_if_present": set.lines_if_present,
+                "cache_lines_if_absent": set.lines_if_absent,
+                "assumes": set.assumes,
+            })
+        });
+        let report = json!({
+            "filters": filters,
+            "hash_set": hash_set,
+            "recommended": self.recommended().map(|(name, _)| name),
+            "remarks": self.remarks,
+        });
+        format!("{report:#}\n")
+    }
+
+    /// What to use, and why.
+    fn recommended(&self) -> Option<(&'static str, String)> {
+        let classic = self.candidates.iter().find(|candidate| candidate.kind == Kind::Classic);
+        let blocked = self
+            .candidates
+            .iter()
+            .filter(|candidate| candidate.kind != Kind::Classic)
+            .min_by(|a, b| a.bits_per_key.total_cmp(&b.bits_per_key));
+        if self.hash_set.as_ref().and_then(|set| set.bytes).is_some_and(|bytes| bytes <= EXACT_UP_TO) {
+            return Some(("HashSet", "which is exact, and small for so few keys".to_owned()));
+        }
+        match (blocked, classic) {
+            (Some(blocked), Some(classic)) if blocked.rate >= BLOCKED_DOWN_TO => {
+                let lines =
+                    if blocked.lines_if_present > 1.0 { "two cache misses" } else { "one cache miss" };
+                let more = (blocked.bits_per_key / classic.bits_per_key - 1.0) * 100.0;
+                let cost = if blocked.bytes == classic.bytes || more < 0.5 {
+                    String::new()
+                } else {
+                    format!(", for {more:.0}% more memory per key than ClassicBloom")
+                };
+                Some(("BloomFilter", format!("with {lines} for each question{cost}")))
+            }
+            (None, Some(_)) => Some(("ClassicBloom", "the only one that fits".to_owned())),
+            (_, Some(_)) => {
+                Some(("ClassicBloom", "which needs the least memory at rates this low".to_owned()))
+            }
+            (Some(_), None) => Some(("BloomFilter", "the only one that fits".to_owned())),
+            (None, None) => None,
+        }
+    }
+}
+
+/// Writes to stdout.
+pub(super) fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+        .map_err(|error| Failure::from_output(&error))
+}
+
+fn filter_row(candidate: &Candidate) -> [String; 7] {
+    let name = match candidate.kind {
+        Kind::Blocked(shape) => format!("BloomFilter, {}", shape_words(shape)),
+        Kind::Classic => "ClassicBloom".to_owned(),
+    };
+    [
+        name,
+        candidate.keys.map_or_else(|| "any".to_owned(), format_count),
+        format_rate(candidate.rate),
+        candidate.bytes.map_or_else(|| "by the keys".to_owned(), format_size),
+        format!("{:.2}", candidate.bits_per_key),
+        candidate.hashes.to_string(),
+        format!("{:.0} / {:.1}", candidate.lines_if_present, candidate.lines_if_absent).replace(".0", ""),
+    ]
+}
+
+fn hash_set_row(set: &HashSet) -> [String; 7] {
+    [
+        "exact: HashSet".to_owned(),
+        format_count(set.keys),
+        "0".to_owned(),
+        set.bytes.map_or_else(|| "over 2^64 B".to_owned(), format_size),
+        set.bits_per_key().map_or_else(|| "-".to_owned(), |bits| format!("{bits:.2}")),
+        "1".to_owned(),
+        format!("{} / {}", set.lines_if_present, set.lines_if_absent),
+    ]
+}
+
+fn filter_json(candidate: &Candidate) -> Value {
+    let (kind, shape) = match candidate.kind {
+        Kind::Blocked(shape) => ("BloomFilter", Some(format!("{shape:?}"))),
+        Kind::Classic => ("ClassicBloom", None),
+    };
+    json!({
+        "kind": kind,
+        "shape": shape,
+        "keys": candidate.keys,
+        "rate": candidate.rate,
+        "bytes": candidate.bytes,
+        "bits_per_key": candidate.bits_per_key,
+        "hashes": candidate.hashes,
+        "cache_lines_if_present": candidate.lines_if_present,
+        "cache_lines_if_absent": candidate.lines_if_absent,
+    })
+}
+
+fn shape_words(shape: Shape) -> String {
+    match shape.lines() {
+        1 => format!("{} bits in a line", shape.hashes()),
+        lines => format!("{} bits in {lines} lines", shape.hashes()),
+    }
+}
+
+/// Columns as wide as their widest cell; the first to the left, the others to the right.
+fn table(rows: &[[String; 7]]) -> String {
+    let mut widths = [0; 7];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    let mut text = String::new();
+    for row in rows {
+        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
+            text += &if column == 0 { format!("{cell:<width$}") } else { format!("  {cell:>width$}") };
+        }
+        text += "\n";
+    }
+    text
+}

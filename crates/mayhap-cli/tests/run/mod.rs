@@ -1,0 +1,67 @@
+//! Running the real program.
+
+#![allow(dead_code, unreachable_pub)] // Each test file includes this one and uses its part.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+
+/// The program, with its standard streams taken over.
+pub fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mayhap"));
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs the program on `input` to its end.
+pub fn mayhap(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = command(arguments).spawn().expect("the program starts");
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    let input = input.to_vec();
+    // Beside the reading of its output, so that neither side waits for the other. That it doesn't read is its business.
+    let writer = thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().expect("the program ends");
+    writer.join().expect("the writer ends");
+    output
+}
+
+/// Runs the program and expects it to refuse: exit code 2, nothing on stdout, and `expected` on stderr.
+pub fn fails(arguments: &[&str], input: &[u8], expected: &str) {
+    let output = mayhap(arguments, input);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    assert!(message.contains(expected), "{arguments:?}: {message}");
+    assert!(!message.contains("panicked"), "{arguments:?}: {message}");
+}
+
+/// A directory of its own for one test, gone at its end.
+#[derive(Debug)]
+pub struct Directory(PathBuf);
+
+impl Directory {
+    pub fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a directory for the test");
+        Self(path)
+    }
+
+    /// Writes a file and gives its path.
+    pub fn file(&self, name: &str, content: &[u8]) -> String {
+        let path = self.0.join(name);
+        fs::write(&path, content).expect("a file for the test");
+        path.to_str().expect("a path in UTF-8").to_owned()
+    }
+
+    pub fn path(&self) -> &str {
+        self.0.to_str().expect("a path in UTF-8")
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

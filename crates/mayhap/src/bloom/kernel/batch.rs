@@ -1,0 +1,311 @@
+//! What is done with many keys at once.
+
+use core::marker::PhantomData;
+
+#[cfg(feature = "std")]
+use super::fast_range;
+use super::one::{SharedTarget, contains_one, insert_one};
+use super::{Draw, Regions, Simd, second_digest};
+use crate::bits::{
+    AtomicBlock, Block, Line, Stripes, Target as _, insert_exactly_once, prefetch_read, prefetch_write,
+};
+use crate::hash::{Digest, Digester, Key};
+
+/// A batch, to be compiled for each [`Simd`] and each shape.
+pub(crate) trait Batch {
+    fn run<V: Simd, D: Draw, const TWO: bool>(self, simd: V);
+}
+
+/// Keys in a group: as many lines as a core can have under way.
+const GROUP: usize = 32;
+
+/// A filter below this size answers from the core's own cache, where a prefetch is one more instruction and no gain.
+const PREFETCH_FROM_BYTES: usize = 1 << 20;
+
+#[inline(always)]
+fn wants_prefetch(blocks: usize) -> bool {
+    blocks >= PREFETCH_FROM_BYTES / size_of::<Block>()
+}
+
+/// What a batch does with each digest.
+///
+/// A trait and not a pair of closures: a closure that is called from two places is left out of line, and out of line it
+/// is compiled without AVX2, where every vector instruction becomes a call (measured: 27 ns per insert instead of 4).
+trait Step {
+    /// Starts loading the lines of a digest.
+    fn prefetch(&self, digest: u64);
+    /// Does the work for key number `i`.
+    fn probe(&mut self, i: usize, digest: u64);
+}
+
+/// Where a batch's digests come from.
+pub(crate) trait Source {
+    fn len(&self) -> usize;
+    /// The digest of key number `i`, which is below `len`.
+    fn digest(&self, i: usize) -> u64;
+}
+
+/// Keys, to be hashed on the way. `H` is the hash function where it is known at compile time, which spares the inner
+/// loop a choice for every key; else the [`KeyHasher`](crate::hash::KeyHasher).
+pub(crate) struct Keys<'a, K, H>(pub(crate) H, pub(crate) &'a [K]);
+
+impl<K: Key, H: Digester> Source for Keys<'_, K, H> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.1.len()
+    }
+
+    #[inline(always)]
+    fn digest(&self, i: usize) -> u64 {
+        self.0.digest_bytes(self.1[i].key_bytes().as_ref()).get()
+    }
+}
+
+impl Source for &[Digest] {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        <[Digest]>::len(self)
+    }
+
+    #[inline(always)]
+    fn digest(&self, i: usize) -> u64 {
+        self[i].get()
+    }
+}
+
+/// Where a batch's answers go.
+pub(crate) trait Answers {
+    fn put(&mut self, i: usize, answer: bool);
+}
+
+impl Answers for &mut [bool] {
+    #[inline(always)]
+    fn put(&mut self, i: usize, answer: bool) {
+        self[i] = answer;
+    }
+}
+
+/// Nowhere.
+pub(crate) struct Unasked;
+
+impl Answers for Unasked {
+    #[inline(always)]
+    fn put(&mut self, _: usize, _: bool) {}
+}
+
+/// Runs a step on every digest of a batch, each some time after its prefetch.
+///
+/// In groups: while the lines of one group are on their way, the next group is hashed. Hashing and probing in separate
+/// loops also lets the CPU overlap more keys than one long loop would, in which each key's chain of some fifty cycles
+/// fills the window (measured in the cache: 2.4 ns per key against 4.0).
+#[inline(always)]
+fn in_groups(source: &impl Source, step: &mut impl Step, ahead: bool) {
+    let len = source.len();
+    let mut groups = [[0; GROUP]; 2];
+    let (mut current, mut next) = {
+        let [current, next] = &mut groups;
+        (current, next)
+    };
+    let (mut at, mut hashed) = (0, 0);
+    // One loop for first, middle and last group, so that hash and probe are compiled once.
+    while at < len {
+        let from = hashed;
+        hashed = len.min(from + GROUP);
+        for (slot, i) in next.iter_mut().zip(from..hashed) {
+            *slot = source.digest(i);
+            if ahead {
+                step.prefetch(*slot);
+            }
+        }
+        // `current` is empty the first time, `next` the last.
+        for (digest, i) in current.iter().zip(at..from) {
+            step.probe(i, *digest);
+        }
+        at = from;
+        core::mem::swap(&mut current, &mut next);
+    }
+}
+
+#[inline(always)]
+fn prefetch_one<const TWO: bool, L: Line>(regions: Regions<&[L]>, digest: u64, prefetch: impl Fn(&L)) {
+    prefetch(regions.first(digest));
+    if TWO {
+        prefetch(regions.second(second_digest(digest)));
+    }
+}
+
+/// Asks for the keys of `source`; `answers` get whether each may be there.
+pub(crate) struct ContainsBatch<'a, L, In, Out> {
+    pub(crate) lines: &'a [L],
+    pub(crate) source: In,
+    pub(crate) answers: Out,
+}
+
+impl<L: Line, In: Source, Out: Answers> Batch for ContainsBatch<'_, L, In, Out> {
+    #[inline(always)]
+    fn run<V: Simd, D: Draw, const TWO: bool>(self, simd: V) {
+        let regions = Regions::new(self.lines, TWO);
+        let mut step =
+            ContainsStep::<V, D, TWO, _, _> { simd, regions, answers: self.answers, draw: PhantomData };
+        in_groups(&self.source, &mut step, wants_prefetch(self.lines.len()));
+    }
+}
+
+struct ContainsStep<'a, V, D, const TWO: bool, L, Out> {
+    simd: V,
+    regions: Regions<&'a [L]>,
+    answers: Out,
+    draw: PhantomData<D>,
+}
+
+impl<V: Simd, D: Draw, const TWO: bool, L: Line, Out: Answers> Step for ContainsStep<'_, V, D, TWO, L, Out> {
+    #[inline(always)]
+    fn prefetch(&self, digest: u64) {
+        prefetch_one::<TWO, L>(self.regions, digest, prefetch_read);
+    }
+
+    #[inline(always)]
+    fn probe(&mut self, i: usize, digest: u64) {
+        self.answers.put(i, contains_one::<V, D, TWO, L>(self.simd, self.regions, digest));
+    }
+}
+
+/// Adds the keys of `source`; `answers` get whether each was new.
+pub(crate) struct InsertBatch<'a, In, Out> {
+    pub(crate) blocks: &'a mut [Block],
+    pub(crate) source: In,
+    pub(crate) answers: Out,
+}
+
+impl<In: Source, Out: Answers> Batch for InsertBatch<'_, In, Out> {
+    #[inline(always)]
+    fn run<V: Simd, D: Draw, const TWO: bool>(self, simd: V) {
+        let ahead = wants_prefetch(self.blocks.len());
+        let regions = Regions::new_mut(self.blocks, TWO);
+        let mut step = InsertStep::<V, D, TWO, _> { simd, regions, answers: self.answers, draw: PhantomData };
+        in_groups(&self.source, &mut step, ahead);
+    }
+}
+
+struct InsertStep<'a, V, D, const TWO: bool, Out> {
+    simd: V,
+    regions: Regions<&'a mut [Block]>,
+    answers: Out,
+    draw: PhantomData<D>,
+}
+
+impl<V: Simd, D: Draw, const TWO: bool, Out: Answers> Step for InsertStep<'_, V, D, TWO, Out> {
+    #[inline(always)]
+    fn prefetch(&self, digest: u64) {
+        prefetch_one::<TWO, _>(self.regions.shared(), digest, prefetch_write);
+    }
+
+    #[inline(always)]
+    fn probe(&mut self, i: usize, digest: u64) {
+        self.answers.put(i, insert_one::<V, D, TWO>(self.simd, &mut self.regions, digest));
+    }
+}
+
+/// Adds the keys of `source` to shared blocks. With stripes, `answers` get whether each was new, which is so for
+/// exactly one caller; without, nobody asks and nothing is locked.
+pub(crate) struct SharedBatch<'a, In, Out> {
+    pub(crate) blocks: &'a [AtomicBlock],
+    pub(crate) stripes: Option<&'a Stripes>,
+    pub(crate) source: In,
+    pub(crate) answers: Out,
+}
+
+impl<In: Source, Out: Answers> Batch for SharedBatch<'_, In, Out> {
+    #[inline(always)]
+    fn run<V: Simd, D: Draw, const TWO: bool>(self, simd: V) {
+        let mut step = SharedStep::<V, D, TWO, _> {
+            simd,
+            regions: Regions::new(self.blocks, TWO),
+            stripes: self.stripes,
+            answers: self.answers,
+            draw: PhantomData,
+        };
+        in_groups(&self.source, &mut step, wants_prefetch(self.blocks.len()));
+    }
+}
+
+struct SharedStep<'a, V, D, const TWO: bool, Out> {
+    simd: V,
+    regions: Regions<&'a [AtomicBlock]>,
+    stripes: Option<&'a Stripes>,
+    answers: Out,
+    draw: PhantomData<D>,
+}
+
+impl<V: Simd, D: Draw, const TWO: bool, Out: Answers> Step for SharedStep<'_, V, D, TWO, Out> {
+    #[inline(always)]
+    fn prefetch(&self, digest: u64) {
+        prefetch_one::<TWO, _>(self.regions, digest, prefetch_write);
+    }
+
+    #[inline(always)]
+    fn probe(&mut self, i: usize, digest: u64) {
+        let target = SharedTarget::<V, D, TWO>::new(self.simd, self.regions, digest);
+        match self.stripes {
+            Some(stripes) => self.answers.put(i, insert_exactly_once(&target, stripes.of(digest))),
+            None => target.set(),
+        }
+    }
+}
+
+/// Sets one line of every digest in a part of one region that starts at block `from`: the step of a bulk build.
+#[cfg(feature = "std")]
+pub(crate) struct FillPart<'a> {
+    pub(crate) part: &'a mut [Block],
+    pub(crate) from: usize,
+    pub(crate) region_blocks: usize,
+    pub(crate) digests: &'a [u64],
+}
+
+#[cfg(feature = "std")]
+impl Batch for FillPart<'_> {
+    #[inline(always)]
+    fn run<V: Simd, D: Draw, const TWO: bool>(self, simd: V) {
+        for digest in self.digests {
+            let block = fast_range(*digest, self.region_blocks) - self.from;
+            simd.set(&mut self.part[block], simd.mask::<D>(*digest));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    /// Writes down what a batch does.
+    #[derive(Default)]
+    struct Record {
+        prefetched: core::cell::RefCell<Vec<u64>>,
+        probed: Vec<(usize, u64)>,
+    }
+
+    impl Step for Record {
+        fn prefetch(&self, digest: u64) {
+            self.prefetched.borrow_mut().push(digest);
+        }
+        fn probe(&mut self, i: usize, digest: u64) {
+            self.probed.push((i, digest));
+        }
+    }
+
+    #[test]
+    fn a_batch_of_any_length_keeps_its_order() {
+        for len in [0, 1, GROUP - 1, GROUP, GROUP + 1, 2 * GROUP, 1000] {
+            for ahead in [false, true] {
+                let digests: Vec<u64> = (0..len as u64).map(|i| i * 3).collect();
+                let source: Vec<Digest> = digests.iter().map(|digest| Digest::new(*digest)).collect();
+                let mut record = Record::default();
+                in_groups(&&source[..], &mut record, ahead);
+                let expected: Vec<(usize, u64)> = digests.iter().copied().enumerate().collect();
+                assert_eq!(record.probed, expected);
+                assert_eq!(*record.prefetched.borrow(), if ahead { digests } else { Vec::new() });
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What is done with one key.
+
+use core::marker::PhantomData;
+
+use super::{Draw, Regions, Simd, second_digest};
+use crate::bits::{AtomicBlock, Block, Line, Shared, Target, insert_exactly_once};
+
+/// Something done with one key, to be compiled for each [`Simd`] and each shape.
+///
+/// Not a value but a function: its arguments travel in registers through the one call that can't be inlined, from a
+/// baseline caller into AVX2 code.
+pub(crate) trait OneKey {
+    type Blocks;
+    fn run<V: Simd, D: Draw, const TWO: bool>(simd: V, blocks: Self::Blocks, digest: u64) -> bool;
+}
+
+/// Whether the key may be there.
+pub(crate) struct Contains<'a, L>(PhantomData<&'a L>);
+
+impl<'a, L: Line> OneKey for Contains<'a, L> {
+    type Blocks = &'a [L];
+    #[inline(always)]
+    fn run<V: Simd, D: Draw, const TWO: bool>(simd: V, lines: &'a [L], digest: u64) -> bool {
+        contains_one::<V, D, TWO, L>(simd, Regions::new(lines, TWO), digest)
+    }
+}
+
+/// Adds the key; true if it was new.
+pub(crate) struct Insert<'a>(PhantomData<&'a Block>);
+
+impl<'a> OneKey for Insert<'a> {
+    type Blocks = &'a mut [Block];
+    #[inline(always)]
+    fn run<V: Simd, D: Draw, const TWO: bool>(simd: V, blocks: &'a mut [Block], digest: u64) -> bool {
+        insert_one::<V, D, TWO>(simd, &mut Regions::new_mut(blocks, TWO), digest)
+    }
+}
+
+/// Adds the key to shared blocks; true for exactly one caller.
+pub(crate) struct SharedInsert<'a>(PhantomData<&'a Shared>);
+
+impl<'a> OneKey for SharedInsert<'a> {
+    type Blocks = &'a Shared;
+    #[inline(always)]
+    fn run<V: Simd, D: Draw, const TWO: bool>(simd: V, shared: &'a Shared, digest: u64) -> bool {
+        let target = SharedTarget::<V, D, TWO>::new(simd, Regions::new(shared.blocks(), TWO), digest);
+        insert_exactly_once(&target, shared.stripes.of(digest))
+    }
+}
+
+/// Adds the key to shared blocks; the answer says nothing.
+pub(crate) struct SharedSet<'a>(PhantomData<&'a Shared>);
+
+impl<'a> OneKey for SharedSet<'a> {
+    type Blocks = &'a Shared;
+    #[inline(always)]
+    fn run<V: Simd, D: Draw, const TWO: bool>(simd: V, shared: &'a Shared, digest: u64) -> bool {
+        SharedTarget::<V, D, TWO>::new(simd, Regions::new(shared.blocks(), TWO), digest).set();
+        false
+    }
+}
+
+#[inline(always)]
+pub(super) fn contains_one<V: Simd, D: Draw, const TWO: bool, L: Line>(
+    simd: V,
+    regions: Regions<&[L]>,
+    digest: u64,
+) -> bool {
+    let found = simd.covers(regions.first(digest), simd.mask::<D>(digest));
+    if !TWO {
+        return found;
+    }
+    // Both lines are asked whatever the first says: a branch here is mispredicted for every false positive of one
+    // half, and waiting for the first line before asking for the second would take two trips to memory, not one.
+    let digest = second_digest(digest);
+    found & simd.covers(regions.second(digest), simd.mask::<D>(digest))
+}
+
+#[inline(always)]
+pub(super) fn insert_one<V: Simd, D: Draw, const TWO: bool>(
+    simd: V,
+    regions: &mut Regions<&mut [Block]>,
+    digest: u64,
+) -> bool {
+    let new = simd.set(regions.first_mut(digest), simd.mask::<D>(digest));
+    if !TWO {
+        return new;
+    }
+    let digest = second_digest(digest);
+    simd.set(regions.second_mut(digest), simd.mask::<D>(digest)) | new
+}
+
+/// A key's bits in shared blocks.
+pub(super) struct SharedTarget<'a, V: Simd, D: Draw, const TWO: bool> {
+    simd: V,
+    regions: Regions<&'a [AtomicBlock]>,
+    digest: u64,
+    draw: PhantomData<D>,
+}
+
+impl<'a, V: Simd, D: Draw, const TWO: bool> SharedTarget<'a, V, D, TWO> {
+    #[inline(always)]
+    pub(super) fn new(simd: V, regions: Regions<&'a [AtomicBlock]>, digest: u64) -> Self {
+        Self { simd, regions, digest, draw: PhantomData }
+    }
+}
+
+impl<V: Simd, D: Draw, const TWO: bool> Target for SharedTarget<'_, V, D, TWO> {
+    #[inline(always)]
+    fn is_set(&self) -> bool {
+        contains_one::<V, D, TWO, _>(self.simd, self.regions, self.digest)
+    }
+
+    #[inline(always)]
+    fn set(&self) {
+        self.regions.first(self.digest).or(&self.simd.words(self.simd.mask::<D>(self.digest)));
+        if TWO {
+            let digest = second_digest(self.digest);
+            self.regions.second(digest).or(&self.simd.words(self.simd.mask::<D>(digest)));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! One suite for every filter: what all of them promise, checked in the same way.
+//!
+//! A check is a function that is generic over the capability traits of [`mayhap::filter`]; a filter is a [`Subject`]:
+//! how to make one, and what the model of `sizing` says of it. The list below brings the two together. To put a new
+//! kind of filter through the suite, implement `Subject` for it and add a line with what it can do:
+//!
+//! | capability | needs | checks |
+//! |---|---|---|
+//! | `membership` | `Insert` | no false negatives; batch = one by one; keys = their digests; "new" answers |
+//! | `rate` | `Insert` | measured rate against the promise and the model, at 1, 10, 1 000 and 1 000 000 keys |
+//! | `brim` | `Limited` | small filters that hold all they promise to hold |
+//! | `estimate` | `Estimate`, `Estimated` | number of keys, rate from the bits, over plan or not |
+//! | `combine` | `Merge` | merge = union, clear, empty copies |
+//! | `intersect` | `Intersect` | intersection |
+//! | `fold` | `Fold`, `Resizable` | fold = built smaller, merge of different sizes |
+//! | `extend` | `Extend` | extend = insert |
+//! | `bulk` | `Bulk` | bulk = one by one |
+//! | `persist` | `Persist`, `Files` | bytes, streams, files, maps and views; damage of every kind refused |
+//!
+//! Seeds are fixed and stand in every message, so a failure is the same on every machine. The intervals of the
+//! statistical checks are stated in [`interval`].
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "a check that panics has failed, and the numbers here are small"
+)]
+
+mod bulk;
+mod combine;
+mod damage;
+mod estimate;
+mod hostile;
+mod interval;
+mod keys;
+mod membership;
+mod persist;
+mod rate;
+mod secrets;
+mod subject;
+
+use mayhap::bloom::Shape;
+use subject::{Blocked, Classic, Hashing, SharedBlocked, SharedClassic};
+
+/// Puts filters through the suite: one module of tests for each.
+macro_rules! conformance {
+    ($($name:ident: $subject:expr => [$($capability:ident),* $(,)?];)*) => {$(
+        mod $name {
+            use super::*;
+            $(conformance! { @ $capability $subject })*
+        }
+    )*};
+
+    (@ membership $subject:expr) => { conformance! { # membership $subject => [
+        no_false_negatives, batch_is_one_by_one, keys_are_their_digests, every_answer_of_insert_is_right,
+        new_answers_fall_short_by_the_false_positives,
+    ] } };
+    (@ rate $subject:expr) => { conformance! { # rate $subject => [
+        one_key, ten_keys, a_thousand_keys, a_million_keys,
+    ] } };
+    (@ brim $subject:expr) => { conformance! { # rate $subject => [small_filters_full_to_the_brim] } };
+    (@ estimate $subject:expr) => { conformance! { # estimate $subject => [
+        length_is_within_its_standard_error, rate_from_the_bits_is_the_measured_one,
+        rate_from_the_bits_is_the_modelled_one_on_average, over_plan_is_told_and_not_too_early, empty_and_filling,
+    ] } };
+    (@ combine $subject:expr) => { conformance! { # combine $subject => [
+        merge_is_union, clear_leaves_nothing, an_empty_copy_is_empty_and_fits, different_hashers_do_not_merge,
+        different_keys_make_unequal_filters,
+    ] } };
+    (@ intersect $subject:expr) => { conformance! { # combine $subject => [intersection_keeps_the_common_keys] } };
+    (@ fold $subject:expr) => { conformance! { # combine $subject => [
+        fold_is_built_smaller, merge_folds_the_larger_one, fold_to_rate_goes_as_far_as_it_can,
+        a_fold_that_does_not_divide_is_refused,
+    ] } };
+    (@ extend $subject:expr) => { conformance! { # membership $subject => [extend_is_insert] } };
+    (@ bulk $subject:expr) => { conformance! { # bulk $subject => [bulk_is_one_by_one] } };
+    (@ persist $subject:expr) => {
+        conformance! { # persist $subject => [every_road_gives_the_same_filter] }
+        conformance! { # damage $subject => [
+            every_flipped_header_bit_is_refused, every_flipped_body_byte_is_refused, every_truncation_is_refused,
+            a_trailing_byte_is_refused,
+        ] }
+    };
+
+    (# $module:ident $subject:expr => [$($check:ident),* $(,)?]) => {$(
+        #[test]
+        fn $check() {
+            $module::$check(&$subject);
+        }
+    )*};
+}
+
+conformance! {
+    blocked: Blocked::planned() =>
+        [membership, rate, brim, estimate, combine, intersect, fold, extend, bulk, persist];
+    blocked_four: Blocked::shaped(Shape::Four) =>
+        [membership, rate, brim, estimate, combine, intersect, fold, extend, bulk, persist];
+    blocked_eight: Blocked::shaped(Shape::Eight) =>
+        [membership, rate, brim, estimate, combine, intersect, fold, extend, bulk, persist];
+    blocked_sixteen: Blocked::shaped(Shape::Sixteen) =>
+        [membership, rate, brim, estimate, combine, intersect, fold, extend, bulk, persist];
+    blocked_sixteen_two_lines: Blocked::shaped(Shape::SixteenTwoLines) =>
+        [membership, rate, brim, estimate, combine, intersect, fold, extend, bulk, persist];
+
+    portable_four: Blocked::shaped(Shape::Four).portable() =>
+        [membership, rate, brim, estimate, combine, intersect, fold, extend, bulk, persist];
+    portable_eight: Blocked::shaped(Shape::Eight).portable() =>
+        [membership, rate, brim, estimate, combine, intersect, fold, extend, bulk, persist];
+    portable_sixteen: Blocked::shaped(Shape::Sixteen).portable() =>
+        [membership, rate, brim, estimate, combine, intersect, fold, extend, bulk, persist];
+    portable_sixteen_two_lines: Blocked::shaped(Shape::SixteenTwoLines).portable() =>
+        [membership, rate, brim, estimate, combine, intersect, fold, extend, bulk, persist];
+
+    blocked_sip13: Blocked::planned().hashing(Hashing::Sip13) =>
+        [membership, rate, brim, estimate, combine, intersect, fold, extend, bulk, persist];
+    blocked_custom: Blocked::planned().hashing(Hashing::Custom) =>
+        [membership, rate, brim, estimate, combine, intersect, fold, extend, bulk, persist];
+
+    shared: SharedBlocked(Blocked::planned()) => [membership, rate, brim, estimate];
+    shared_four: SharedBlocked(Blocked::shaped(Shape::Four)) => [membership, estimate];
+    shared_eight: SharedBlocked(Blocked::shaped(Shape::Eight)) => [membership, estimate];
+    shared_sixteen: SharedBlocked(Blocked::shaped(Shape::Sixteen)) => [membership, estimate];
+    shared_sixteen_two_lines: SharedBlocked(Blocked::shaped(Shape::SixteenTwoLines)) => [membership, estimate];
+    shared_portable: SharedBlocked(Blocked::planned().portable()) => [membership, estimate];
+    shared_sip13: SharedBlocked(Blocked::planned().hashing(Hashing::Sip13)) => [membership, estimate];
+
+    classic: Classic::planned() =>
+        [membership, rate, brim, estimate, combine, intersect, fold, extend, persist];
+    classic_sip13: Classic::planned().hashing(Hashing::Sip13) =>
+        [membership, rate, brim, estimate, combine, intersect, fold, extend, persist];
+    classic_custom: Classic::planned().hashing(Hashing::Custom) =>
+        [membership, rate, brim, estimate, combine, intersect, fold, extend, persist];
+    shared_classic: SharedClassic(Classic::planned()) => [membership, rate, brim, estimate];
+    shared_classic_sip13: SharedClassic(Classic::planned().hashing(Hashing::Sip13)) => [membership, estimate];
+}
