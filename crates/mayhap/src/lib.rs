@@ -43,6 +43,7 @@
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(unsafe_code)]
+#![cfg_attr(test, allow(clippy::cast_possible_truncation))]
 
 extern crate alloc;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
-use super::block::{AtomicBlock, BLOCK_BYTES, Block, Line};
+use super::block::{AtomicBlock, Block, Line};
 use super::memory::{AllocError, BlockMemory};
 use super::stripes::Stripes;
 
@@ -198,7 +198,7 @@ impl Mapped {
         View::from_bytes(bytes)?;
         // The cast is sound because `View::from_bytes` accepted the bytes: aligned, and a whole number of blocks.
         let start = bytes.as_ptr().cast::<AtomicBlock>();
-        Some(Self { start, len: bytes.len() / BLOCK_BYTES, _map: std::sync::Arc::clone(map) })
+        Some(Self { start, len: bytes.len() / size_of::<AtomicBlock>(), _map: std::sync::Arc::clone(map) })
     }
 }
 

@@ -26,6 +26,7 @@ impl Stripes {
 
     /// The lock for a digest. The lowest bits: the highest choose the block.
     #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "the remainder is small")]
     pub(crate) fn of(&self, digest: u64) -> &impl Flag {
         &self.0[(digest % STRIPES as u64) as usize].0
     }

@@ -402,7 +402,7 @@ macro_rules! file_methods {
         impl $mapped {
             /// Maps a file: questions are answered from it without reading it first, and several processes share one
             /// copy in memory. The header is checked; the checksums of the body are not, because that would read it
-            /// (`codec::verify` does).
+            /// ([`codec::verify`](crate::codec::verify) does).
             ///
             /// # Errors
             /// When mapping fails, or the header is damaged, not of such a filter, or names a secret key.

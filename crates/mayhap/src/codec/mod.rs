@@ -82,7 +82,7 @@ pub use header::{ExtraField, HashRecord, Header, Kind, SECTION_PARAMETERS, Secti
 pub use layout::Layout;
 pub use parse::MAX_HEADER_LENGTH;
 #[cfg(feature = "std")]
-pub use reader::Reader;
+pub use reader::{Reader, verify};
 #[cfg(feature = "std")]
 pub use save::{Existing, FileWriter, save};
 #[cfg(feature = "std")]

@@ -241,6 +241,19 @@ impl<R: Read> Reader<R> {
     }
 }
 
+/// Reads a whole file and checks everything in it, and returns its header: for a file that is used mapped, where nobody
+/// has looked at the checksums of the bodies.
+///
+/// # Errors
+/// When reading fails or anything is damaged or missing.
+pub fn verify(path: impl AsRef<Path>) -> Result<Header, FileError> {
+    let path = path.as_ref();
+    let reader = Reader::open(path, u64::MAX)?;
+    let header = reader.header().clone();
+    reader.finish().map_err(|error| error.at(path, "reading"))?;
+    Ok(header)
+}
+
 impl<R> fmt::Debug for Reader<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let length = self.parsed.layout.file_length();

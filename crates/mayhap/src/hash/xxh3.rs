@@ -102,6 +102,7 @@ fn mix_pair(key: &[u8], at: usize, secret_low: u64, secret_high: u64, seed: u64)
 
 /// The 128-bit product's two halves, XORed.
 #[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "the halves are what is wanted")]
 fn multiply_fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64

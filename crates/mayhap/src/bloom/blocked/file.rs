@@ -1,7 +1,9 @@
 //! The blocked filter as a file of kind 1.
 
 use super::BloomFilter;
-use crate::bits::{Blocks, Mapped, Owned, View};
+#[cfg(feature = "std")]
+use crate::bits::Mapped;
+use crate::bits::{Blocks, Owned, View};
 use crate::bloom::file::{self, OneSection, file_methods, must_be_zero};
 use crate::bloom::kernel::Kernel;
 use crate::bloom::plan::Plan;

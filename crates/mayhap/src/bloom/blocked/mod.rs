@@ -103,7 +103,6 @@ impl BloomFilter {
     }
 
     /// Every choice there is: hash, seed or secret key, shape, limits.
-    #[must_use]
     pub fn builder() -> BloomBuilder {
         BloomBuilder::default()
     }

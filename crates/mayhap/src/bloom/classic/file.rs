@@ -1,7 +1,9 @@
 //! The classic filter as a file of kind 2.
 
 use super::ClassicBloom;
-use crate::bits::{BLOCK_BITS, Blocks, Mapped, Owned, View};
+#[cfg(feature = "std")]
+use crate::bits::Mapped;
+use crate::bits::{BLOCK_BITS, Blocks, Owned, View};
 use crate::bloom::file::{self, OneSection, file_methods, must_be_zero};
 use crate::bloom::plan::Plan;
 use crate::bloom::scheme::Native;

@@ -97,7 +97,7 @@ pub(crate) struct Regions<T> {
 impl<'a, L: Line> Regions<&'a [L]> {
     #[inline(always)]
     pub(crate) fn new(lines: &'a [L], two: bool) -> Self {
-        debug_assert!(lines.len() >= 1 + usize::from(two), "a filter has a block for every line");
+        debug_assert!(lines.len() > usize::from(two), "a filter has a block for every line");
         debug_assert!(!two || lines.len().is_multiple_of(2), "two lines need two equal halves");
         Self { start: lines, count: lines.len() >> u32::from(two) }
     }
