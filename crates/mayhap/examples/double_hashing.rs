@@ -8,6 +8,8 @@
 //! independent positions, for several ways from a key to its positions. Keys and seeds are fixed, so that it comes out
 //! the same every time. Takes less than a minute.
 
+#![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
+
 use mayhap::hash::KeyHasher;
 use mayhap::sizing::{ClassicPlan, SizingError};
 
@@ -33,7 +35,7 @@ enum Recipe {
     Growing,
     /// The step grows by multiples 1, 2, 3 … of a constant.
     GrowingFaster,
-    /// Each number is the last one times a constant, plus a constant; needs only one hash.
+    /// Each number is the last one times a constant, plus the step made odd: what `ClassicBloom` does.
     Multiplied,
 }
 
@@ -83,7 +85,7 @@ fn positions(
     (1..=u64::from(plan.hashes())).map(move |i| {
         let position = ((u128::from(x) * bits) >> 64) as usize;
         x = match recipe {
-            Recipe::Multiplied => x.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(GROWTH),
+            Recipe::Multiplied => x.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(step | 1),
             _ => x.wrapping_add(step),
         };
         step = match recipe {

@@ -7,6 +7,8 @@
 //! Prints the table of `docs/maths.md`. Keys and seeds are fixed, so that it comes out the same every time. Takes one or
 //! two minutes.
 
+#![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
+
 use mayhap::bloom::Shape;
 use mayhap::hash::KeyHasher;
 use mayhap::sizing::{ClassicPlan, blocked, classic};

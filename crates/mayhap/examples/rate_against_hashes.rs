@@ -10,6 +10,8 @@
 //! The filter measured here is the plainest there is, a bit array and double hashing, and shares nothing with the
 //! library but the digests.
 
+#![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
