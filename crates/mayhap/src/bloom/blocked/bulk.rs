@@ -61,7 +61,7 @@ impl BloomFilter {
         let blocks: &mut [Block] = &mut self.blocks;
         // Parts only pay when each line of the filter is written several times while its part is in the cache.
         if blocks.len() < 2 * PART_BLOCKS || digests.len() < blocks.len() {
-            return self.insert_batch(digests, Unasked);
+            return self.insert_batch(digests, Unasked::default());
         }
         let threads = threads.clamp(1, digests.len().div_ceil(WORTH_A_THREAD));
         let (shape, kernel) = (self.shape, self.kernel);

@@ -87,7 +87,7 @@ impl Extend<Digest> for BloomFilter {
                 *slot = digest;
                 len += 1;
             }
-            self.insert_batch(&batch[..len], Unasked);
+            self.insert_batch(&batch[..len], Unasked::default());
             if len < batch.len() {
                 return;
             }

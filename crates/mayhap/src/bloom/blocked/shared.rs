@@ -118,6 +118,7 @@ impl BloomFilter<Shared> {
     #[inline]
     fn set_batch(&self, source: impl Source) {
         let blocks = self.blocks.blocks();
-        self.kernel.batch(self.shape, SharedBatch { blocks, stripes: None, source, answers: Unasked });
+        self.kernel
+            .batch(self.shape, SharedBatch { blocks, stripes: None, source, answers: Unasked::default() });
     }
 }

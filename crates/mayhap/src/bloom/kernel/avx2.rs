@@ -11,22 +11,29 @@ use super::{Batch, Draw, Eight, FIRST_DRAW, OneKey, SECOND_DRAW, Simd, batch_sha
 use crate::bits::{BLOCK_WORDS, Block, Line};
 use crate::bloom::shape::Shape;
 
-/// The proof that this CPU has AVX2: there is no other way to make one than [`detect`](Self::detect).
+/// Whether the whole program is compiled for such CPUs.
+const COMPILED_FOR_IT: bool =
+    cfg!(all(target_feature = "avx2", target_feature = "bmi1", target_feature = "bmi2"));
+
+/// The proof that this CPU has AVX2, and the bit instructions that came with it (a longer multiplication and rotations
+/// into another register, worth a tenth in the hash loop): there is no other way to make one than [`detect`](Self::detect).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Avx2(());
 
 impl Avx2 {
     pub(super) fn detect() -> Option<Self> {
         #[cfg(feature = "std")]
-        let has = std::arch::is_x86_feature_detected!("avx2");
+        let has = std::arch::is_x86_feature_detected!("avx2")
+            && std::arch::is_x86_feature_detected!("bmi1")
+            && std::arch::is_x86_feature_detected!("bmi2");
         #[cfg(not(feature = "std"))]
-        let has = cfg!(target_feature = "avx2");
+        let has = COMPILED_FOR_IT;
         has.then_some(Self(()))
     }
 
     #[inline(always)]
     pub(super) fn one<O: OneKey>(self, shape: Shape, blocks: O::Blocks, digest: u64) -> bool {
-        if cfg!(target_feature = "avx2") {
+        if COMPILED_FOR_IT {
             // Compiled for AVX2: everything inlines into the caller.
             return one_shape::<_, O>(self, shape, blocks, digest);
         }
@@ -49,73 +56,64 @@ impl Avx2 {
 
 // The calls between a baseline caller and AVX2 code. Everything they run is inlined into them.
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn one_eight<O: OneKey>(avx2: Avx2, blocks: O::Blocks, digest: u64) -> bool {
     O::run::<_, Eight, false>(avx2, blocks, digest)
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn one_of_any_shape<O: OneKey>(avx2: Avx2, shape: Shape, blocks: O::Blocks, digest: u64) -> bool {
     one_shape::<_, O>(avx2, shape, blocks, digest)
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn batch_of_any_shape(avx2: Avx2, shape: Shape, batch: impl Batch) {
     batch_shape(avx2, shape, batch);
 }
 
 impl Simd for Avx2 {
-    type Mask = [__m256i; 2];
-
     #[inline(always)]
-    fn mask<D: Draw>(self, digest: u64) -> Self::Mask {
+    fn contains<D: Draw, L: Line>(self, line: &L, digest: u64) -> bool {
         // SAFETY: `self` is the proof that the CPU has AVX2; so in all methods of this impl.
-        unsafe {
-            let mut mask = draw::<D>(digest.wrapping_mul(FIRST_DRAW));
-            if D::TWICE {
-                let again = draw::<D>(digest.wrapping_mul(SECOND_DRAW));
-                mask = [_mm256_or_si256(mask[0], again[0]), _mm256_or_si256(mask[1], again[1])];
-            }
-            mask
-        }
+        unsafe { none_missing(load(line), mask::<D>(digest)) }
     }
 
     #[inline(always)]
-    fn covers<L: Line>(self, line: &L, mask: Self::Mask) -> bool {
+    fn insert<D: Draw>(self, block: &mut Block, digest: u64) -> bool {
         // SAFETY: AVX2, by `self`.
-        unsafe { none_missing(load(line), mask) }
-    }
-
-    #[inline(always)]
-    fn set(self, block: &mut Block, mask: Self::Mask) -> bool {
-        // SAFETY: AVX2, by `self`; a block is 64 bytes, aligned to 64.
         unsafe {
-            let words = load(block);
-            let halves = core::ptr::from_mut(block).cast::<__m256i>();
-            _mm256_store_si256(halves, _mm256_or_si256(words[0], mask[0]));
-            _mm256_store_si256(halves.add(1), _mm256_or_si256(words[1], mask[1]));
+            let (words, mask) = (load(block), mask::<D>(digest));
+            store(block, [_mm256_or_si256(words[0], mask[0]), _mm256_or_si256(words[1], mask[1])]);
             !none_missing(words, mask)
         }
     }
 
     #[inline(always)]
-    fn words(self, mask: Self::Mask) -> [u64; BLOCK_WORDS] {
+    fn mask<D: Draw>(self, digest: u64) -> [u64; BLOCK_WORDS] {
         let mut words = Block::default();
-        // SAFETY: AVX2, by `self`; a block is 64 bytes, aligned to 64.
-        unsafe {
-            let halves = core::ptr::from_mut(&mut words).cast::<__m256i>();
-            _mm256_store_si256(halves, mask[0]);
-            _mm256_store_si256(halves.add(1), mask[1]);
-        }
+        // SAFETY: AVX2, by `self`.
+        unsafe { store(&mut words, mask::<D>(digest)) }
         words.0
     }
 }
 
+/// The bits of a digest.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn mask<D: Draw>(digest: u64) -> [__m256i; 2] {
+    let mask = draw::<D>(digest.wrapping_mul(FIRST_DRAW));
+    if !D::TWICE {
+        return mask;
+    }
+    let again = draw::<D>(digest.wrapping_mul(SECOND_DRAW));
+    [_mm256_or_si256(mask[0], again[0]), _mm256_or_si256(mask[1], again[1])]
+}
+
 /// One bit in each group, as [`portable`](super::portable) defines it.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn draw<D: Draw>(product: u64) -> [__m256i; 2] {
     let product = _mm256_set1_epi64x(product.cast_signed());
@@ -137,7 +135,7 @@ fn draw<D: Draw>(product: u64) -> [__m256i; 2] {
     }
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn none_missing(words: [__m256i; 2], mask: [__m256i; 2]) -> bool {
     let missing =
@@ -146,7 +144,7 @@ fn none_missing(words: [__m256i; 2], mask: [__m256i; 2]) -> bool {
 }
 
 /// The eight words of a block.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn load<L: Line>(line: &L) -> [__m256i; 2] {
     let halves = core::ptr::from_ref(line).cast::<__m256i>();
@@ -170,5 +168,16 @@ fn load<L: Line>(line: &L) -> [__m256i; 2] {
     } else {
         // SAFETY: the block is 64 bytes, aligned to 64, and nobody writes to it while it is borrowed.
         unsafe { [_mm256_load_si256(halves), _mm256_load_si256(halves.add(1))] }
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn store(block: &mut Block, words: [__m256i; 2]) {
+    let halves = core::ptr::from_mut(block).cast::<__m256i>();
+    // SAFETY: the block is 64 bytes, aligned to 64, and ours to write.
+    unsafe {
+        _mm256_store_si256(halves, words[0]);
+        _mm256_store_si256(halves.add(1), words[1]);
     }
 }

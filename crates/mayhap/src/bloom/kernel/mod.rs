@@ -5,7 +5,7 @@
 //! highest bits of the product choose the first position, the next ones the second, and so on. They don't depend on N,
 //! so OR-ing neighbouring blocks gives exactly the smaller filter of the same keys ("folding").
 //!
-//! The algorithm is written once, generic over [`Simd`], the few operations on a mask; [`portable`] and [`avx2`] are
+//! The algorithm is written once, generic over [`Simd`], the few operations on a block; [`portable`] and [`avx2`] are
 //! its two implementations, and [`Kernel`] the choice between them, made once per filter. [`one`] has what is done with
 //! a single key, [`batch`] what is done with many.
 
@@ -70,17 +70,14 @@ impl Draw for Sixteen {
     const TWICE: bool = true;
 }
 
-/// What a CPU can do with a block-wide mask.
+/// What is done with one block. `D` says which bits of it a digest means.
 pub(crate) trait Simd: Copy {
-    type Mask: Copy;
-    /// The bits of a digest inside its block.
-    fn mask<D: Draw>(self, digest: u64) -> Self::Mask;
-    /// Whether the block has all bits of the mask.
-    fn covers<L: Line>(self, line: &L, mask: Self::Mask) -> bool;
-    /// Sets the bits of the mask; true if any was unset.
-    fn set(self, block: &mut Block, mask: Self::Mask) -> bool;
-    /// The mask as plain words.
-    fn words(self, mask: Self::Mask) -> [u64; BLOCK_WORDS];
+    /// Whether the block has all bits of the digest.
+    fn contains<D: Draw, L: Line>(self, line: &L, digest: u64) -> bool;
+    /// Sets the bits of the digest; true if any was unset.
+    fn insert<D: Draw>(self, block: &mut Block, digest: u64) -> bool;
+    /// The bits of the digest.
+    fn mask<D: Draw>(self, digest: u64) -> [u64; BLOCK_WORDS];
 }
 
 /// The blocks of a filter, as one or two regions of which each holds one line of every key.

@@ -66,14 +66,14 @@ pub(super) fn contains_one<V: Simd, D: Draw, const TWO: bool, L: Line>(
     regions: Regions<&[L]>,
     digest: u64,
 ) -> bool {
-    let found = simd.covers(regions.first(digest), simd.mask::<D>(digest));
+    let found = simd.contains::<D, L>(regions.first(digest), digest);
     if !TWO {
         return found;
     }
     // Both lines are asked whatever the first says: a branch here is mispredicted for every false positive of one
     // half, and waiting for the first line before asking for the second would take two trips to memory, not one.
     let digest = second_digest(digest);
-    found & simd.covers(regions.second(digest), simd.mask::<D>(digest))
+    found & simd.contains::<D, L>(regions.second(digest), digest)
 }
 
 #[inline(always)]
@@ -82,12 +82,12 @@ pub(super) fn insert_one<V: Simd, D: Draw, const TWO: bool>(
     regions: &mut Regions<&mut [Block]>,
     digest: u64,
 ) -> bool {
-    let new = simd.set(regions.first_mut(digest), simd.mask::<D>(digest));
+    let new = simd.insert::<D>(regions.first_mut(digest), digest);
     if !TWO {
         return new;
     }
     let digest = second_digest(digest);
-    simd.set(regions.second_mut(digest), simd.mask::<D>(digest)) | new
+    simd.insert::<D>(regions.second_mut(digest), digest) | new
 }
 
 /// A key's bits in shared blocks.
@@ -113,10 +113,10 @@ impl<V: Simd, D: Draw, const TWO: bool> Target for SharedTarget<'_, V, D, TWO> {
 
     #[inline(always)]
     fn set(&self) {
-        self.regions.first(self.digest).or(&self.simd.words(self.simd.mask::<D>(self.digest)));
+        self.regions.first(self.digest).or(&self.simd.mask::<D>(self.digest));
         if TWO {
             let digest = second_digest(self.digest);
-            self.regions.second(digest).or(&self.simd.words(self.simd.mask::<D>(digest)));
+            self.regions.second(digest).or(&self.simd.mask::<D>(digest));
         }
     }
 }
