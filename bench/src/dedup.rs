@@ -86,7 +86,10 @@ pub(crate) fn run(lines: usize, mayhap: &Path, settings: &Settings) -> Result<Re
 }
 
 fn runs_json(runs: &[Run]) -> Vec<Value> {
-    let json = |run: &Run| json!({"wall_s": run.wall_seconds, "cpu_s": run.cpu_seconds, "peak_bytes": run.peak_bytes});
+    let json = |run: &Run| {
+        let (wall, cpu, peak) = (run.wall_seconds, run.cpu_seconds, run.peak_bytes);
+        json!({"wall_s": wall, "cpu_s": cpu, "peak_bytes": peak})
+    };
     runs.iter().map(json).collect()
 }
 

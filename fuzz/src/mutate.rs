@@ -103,7 +103,9 @@ mod tests {
     #[test]
     fn the_same_seed_makes_the_same_input() {
         let seeds = [vec![1; 100], vec![2; 300]];
-        let inputs = |seed| (0..500).map(|case| mutated(&seeds, &mut Random::new(seed + case))).collect::<Vec<_>>();
+        let inputs = |seed: u64| {
+            (0..500).map(|case| mutated(&seeds, &mut Random::new(seed + case))).collect::<Vec<_>>()
+        };
         assert_eq!(inputs(1), inputs(1));
         assert_ne!(inputs(1), inputs(10_000));
     }

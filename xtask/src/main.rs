@@ -27,8 +27,8 @@ fn main() -> ExitCode {
     let rest: Vec<String> = arguments.collect();
     let outcome = match task.as_str() {
         "test" => checks::run(&rest),
-        "fuzz" => step::run_alone(checks::fuzz(&rest)),
-        "bench" => step::run_alone(checks::bench(&rest)),
+        "fuzz" => step::run_alone(&checks::fuzz(&rest)),
+        "bench" => step::run_alone(&checks::bench(&rest)),
         "" | "help" | "-h" | "--help" => {
             println!("{TASKS}");
             for step in checks::all() {

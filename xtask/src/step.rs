@@ -100,7 +100,7 @@ pub(crate) fn run_all(steps: &[Step]) -> Outcome {
 }
 
 /// Runs one command whose output speaks for itself.
-pub(crate) fn run_alone(command: Cargo) -> Outcome {
+pub(crate) fn run_alone(command: &Cargo) -> Outcome {
     match command.run() {
         Ok(()) => Outcome::Passed,
         Err(problem) => {

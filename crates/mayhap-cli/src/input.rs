@@ -43,10 +43,11 @@ impl Inputs {
             }
             if metadata.is_file() {
                 File::open(path).map_err(|error| cannot_read(path, &error))?;
-                total_bytes = total_bytes.and_then(|total| total.checked_add(metadata.len()));
-            } else {
-                total_bytes = None;
             }
+            // Some of the kernel's own files say that they are empty, and aren't.
+            let is_known = metadata.is_file() && metadata.len() > 0;
+            total_bytes =
+                total_bytes.filter(|_| is_known).and_then(|total| total.checked_add(metadata.len()));
             sources.push(Source::File(path.clone()));
         }
         if sources.is_empty() {
@@ -56,7 +57,7 @@ impl Inputs {
         Ok(Self { sources, total_bytes })
     }
 
-    /// How much there is to read, if all of it is in regular files.
+    /// How much there is to read, if all of it is in regular files. They may still grow.
     pub(crate) fn total_bytes(&self) -> Option<u64> {
         self.total_bytes
     }

@@ -144,6 +144,28 @@ fn the_json_summary_adds_up() {
 }
 
 #[test]
+fn memory_is_as_asked_or_as_little_as_the_files_need() {
+    let directory = Directory::new("memory");
+    let small = directory.file("small", b"a\nb\n\nc");
+    let bytes = |arguments: &[&str]| {
+        let output = mayhap(&[&["dedup", "--json"], arguments].concat(), b"a\n");
+        json_lines(&output.stderr)[0]["filter_bytes"].as_u64().unwrap()
+    };
+    let full = 64 << 20;
+    assert!((full - full / 100..=full).contains(&bytes(&[])), "a pipe may bring anything");
+    assert!((full - full / 100..=full).contains(&bytes(&[&small, "-"])));
+    assert!(bytes(&[&small]) < 1_000);
+    assert!(bytes(&["--memory", "128", &small]) <= 128);
+    assert!((1 << 19..=1 << 20).contains(&bytes(&["--memory", "1MiB"])));
+    // As many lines as a file of its size can have.
+    let shortest: Vec<u8> =
+        (0..=255u8).filter(|byte| *byte != b'\n').flat_map(|byte| [byte, b'\n']).collect();
+    let output = mayhap(&["dedup", "--json", &directory.file("shortest", &shortest)], b"");
+    assert_eq!(output.stdout, shortest);
+    assert_eq!(json_lines(&output.stderr)[0]["over_rate"], false);
+}
+
+#[test]
 fn more_lines_than_planned_are_warned_about_once() {
     let input = numbered_lines(20_000);
     let output = mayhap(&["dedup", "-n", "1k", "-p", "1%"], &input);

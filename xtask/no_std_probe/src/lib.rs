@@ -38,7 +38,8 @@ pub extern "C" fn blocked(key: u64) -> bool {
     let mut answers = [false; 2];
     filter.insert(&key);
     filter.insert_each(&["one", "two"], &mut answers);
-    filter.contains("one")
+    let Ok(bytes) = filter.to_bytes() else { return false };
+    BloomFilter::from_bytes(&bytes).is_ok_and(|again| again.contains("one"))
 }
 
 /// The same for the other kind.

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use clap::Args;
 use mayhap::BloomFilter;
+use mayhap::sizing::BlockedPlan;
 
 use crate::failure::Failure;
 use crate::input::{Inputs, Source};
@@ -46,7 +47,7 @@ pub(crate) struct Arguments {
           allow_negative_numbers = true)]
     rate: f64,
 
-    /// Memory of the filter, if -n isn't given
+    /// Memory of the filter, if -n isn't given; less is used for files too small to fill it
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "64MiB",
           conflicts_with = "lines")]
     memory: u64,
@@ -86,10 +87,7 @@ Exit codes: 0 success (also when the reader of the output leaves early), 2 error
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let start = Instant::now();
     let inputs = Inputs::check(&arguments.files)?;
-    let filter = match arguments.lines {
-        Some(lines) => BloomFilter::with_rate(lines, arguments.rate)?,
-        None => BloomFilter::with_bytes(arguments.memory, arguments.rate)?,
-    };
+    let filter = make_filter(arguments, inputs.total_bytes())?;
     let terminator = if arguments.null { 0 } else { b'\n' };
     let progress = Progress::new(inputs.total_bytes(), !arguments.quiet && !arguments.json);
     // Standard output is line-buffered underneath, which pieces of this size pass by.
@@ -113,6 +111,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         job.progress.say(&if arguments.json { summary.json() } else { summary.text() });
     }
     Ok(())
+}
+
+/// As large as asked for, or smaller if the input can't fill it: a small file shouldn't wait for 64 MiB to be cleared.
+fn make_filter(arguments: &Arguments, input_bytes: Option<u64>) -> Result<BloomFilter, mayhap::Error> {
+    if let Some(lines) = arguments.lines {
+        return BloomFilter::with_rate(lines, arguments.rate);
+    }
+    if let Some(bytes) = input_bytes {
+        // A line and its end take two bytes, but for one empty line and one at the end.
+        let most_lines = bytes / 2 + 2;
+        let needed = BlockedPlan::for_rate(most_lines, arguments.rate).map(|plan| plan.bytes());
+        if needed.is_ok_and(|needed| needed < arguments.memory) {
+            return BloomFilter::with_rate(most_lines, arguments.rate);
+        }
+    }
+    BloomFilter::with_bytes(arguments.memory, arguments.rate)
 }
 
 struct Job<'a, W: io::Write> {

@@ -25,6 +25,6 @@ pub use storage::Mapped;
 pub use storage::{Blocks, Owned, Shared, View};
 pub use words::{Words, WordsMut};
 
-pub(crate) use prefetch::{prefetch_read, prefetch_write};
+pub(crate) use prefetch::{is_worth_prefetching, prefetch_read, prefetch_write};
 pub(crate) use stripes::{Stripes, Target, insert_exactly_once};
 pub(crate) use words::place;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::bits::{BLOCK_BYTES, BLOCK_WORDS, Blocks, Line, Owned, View};
 use crate::codec::{File, FormatError, HashRecord, Header, Kind, Section, Sink, Writer};
 use crate::error::Error;
-use crate::hash::{HashId, KeyHasher, SecretKey};
+use crate::hash::{KeyHasher, SecretKey};
 
 /// What a reader brings to a file: the secret key or foreign hash function it was built with, and a limit.
 ///
@@ -57,8 +57,9 @@ impl ReadOptions {
 
     /// The hasher that a file names.
     fn resolve(&self, record: &HashRecord) -> Result<KeyHasher, FormatError> {
-        if record.id == HashId::XXH3 {
-            return Ok(KeyHasher::xxh3(record.seed));
+        let xxh3 = KeyHasher::xxh3(record.seed);
+        if HashRecord::from(&xxh3) == *record {
+            return Ok(xxh3);
         }
         match &self.hasher {
             Some(hasher) if HashRecord::from(hasher) == *record => Ok(hasher.clone()),
@@ -125,11 +126,12 @@ pub(super) fn understand<F: OneSection>(
     }
     let (recipe, blocks) = F::recipe(header)?;
     let length = blocks.checked_mul(BLOCK_BYTES as u64);
+    let expected = length.map(|length| Section::new(BLOCKS, length));
     match &header.sections[..] {
-        [section] if section.role == BLOCKS && Some(section.length) == length && blocks > 0 => {}
+        [section] if blocks > 0 && Some(section) == expected.as_ref() => {}
         sections => {
             let value = sections.first().map_or(0, |section| section.length);
-            let must_be = "one section of as many blocks as the recipe says";
+            let must_be = "one section of role 1, without parameters, of as many blocks as the recipe says";
             return Err(FormatError::BadField { field: "sections", value, must_be });
         }
     }

@@ -70,7 +70,8 @@ impl Pool {
     /// (binomial) and that of filters differing in how full they happen to be.
     fn standard_error(&self) -> f64 {
         let mean = self.sum / self.filters;
-        let variance = (self.sum_of_squares / self.filters - mean * mean) * self.filters / (self.filters - 1.0);
+        let variance =
+            (self.sum_of_squares / self.filters - mean * mean) * self.filters / (self.filters - 1.0);
         (variance / self.filters).sqrt() / self.questions
     }
 

@@ -8,10 +8,10 @@ use mayhap::filter::Filter;
 /// where the hash function has no seed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
-    seed: u64,
+    set: u64,
 }
 
-/// A key: its number in its set, and the seed of the set.
+/// A key: its number in its set, and the number of the set.
 pub(crate) type KeyBytes = [u8; 16];
 
 /// Absent keys are numbered from here on.
@@ -19,14 +19,14 @@ const ABSENT: u64 = 1 << 63;
 
 impl Keys {
     pub(crate) const fn of(seed: u64) -> Self {
-        Self { seed }
+        Self { set: scattered(!seed) }
     }
 
     /// The key with this number.
     pub(crate) fn key(self, number: u64) -> KeyBytes {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&number.to_le_bytes());
-        bytes[8..].copy_from_slice(&self.seed.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.set.to_le_bytes());
         bytes
     }
 
@@ -61,4 +61,15 @@ impl Keys {
         }
         positives
     }
+}
+
+/// Seeds 0, 1, 2 … far apart from each other (SplitMix64).
+///
+/// XXH3 combines seed and key by addition and exclusive or before it mixes: with neighbouring seeds, and the same
+/// numbers in the keys, many digests of one experiment come again in the next, and the two are not independent.
+pub(crate) const fn scattered(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }

@@ -7,7 +7,7 @@ use crate::keys::{KeyBytes, Keys};
 use crate::subject::{Keyed, Subject};
 
 /// Keys of a filter of more than a MiB, where batches are prefetched.
-const LARGE: u64 = 1_200_000;
+const LARGE: u64 = 900_000;
 
 pub(crate) fn no_false_negatives<S: Subject<Filter: Insert>>(subject: &S) {
     for (keys, rate) in [(1, 0.3), (1, 1e-9), (10, 0.1), (1_000, 0.01), (1_000_000, 0.01)] {
@@ -64,7 +64,8 @@ pub(crate) fn keys_are_their_digests<S: Subject<Filter: Insert + Keyed + Partial
     let hashes = Keys::of(seed).hashes(&by_hash, 0..keys + 500);
     let (inserted, _) = set.split_at(keys as usize);
 
-    let expected: Vec<bool> = hashes[..inserted.len()].iter().map(|hash| by_hash.insert_hash(*hash).unwrap()).collect();
+    let expected: Vec<bool> =
+        hashes[..inserted.len()].iter().map(|hash| by_hash.insert_hash(*hash).unwrap()).collect();
     let new: Vec<bool> = inserted.iter().map(|key| by_key.insert(key)).collect();
     let mut new_in_batch = vec![false; inserted.len()];
     by_batch.insert_each(inserted, &mut new_in_batch);
@@ -85,8 +86,14 @@ pub(crate) fn every_answer_of_insert_is_right<S: Subject<Filter: Insert>>(subjec
         for (number, hash) in Keys::of(seed).present(&filter, 2 * keys).into_iter().enumerate() {
             let known = filter.contains_hash(hash);
             let new = filter.insert_hash(hash).unwrap();
-            assert_eq!(new, !known, "{subject:?}, {keys} keys, seed {seed}, key {number}: new, or not in the filter");
-            assert!(filter.contains_hash(hash), "{subject:?}, {keys} keys, seed {seed}, key {number} is lost");
+            assert_eq!(
+                new, !known,
+                "{subject:?}, {keys} keys, seed {seed}, key {number}: new, or not in the filter"
+            );
+            assert!(
+                filter.contains_hash(hash),
+                "{subject:?}, {keys} keys, seed {seed}, key {number} is lost"
+            );
             let again = filter.insert_hash(hash).unwrap();
             assert!(!again, "{subject:?}, {keys} keys, seed {seed}, key {number} is new twice");
         }
@@ -135,7 +142,10 @@ where
         }
         by_key.extend((0..keys).map(|number| Keys::of(seed).key(number)));
         by_hash.extend(hashes);
-        assert!(by_key == inserted && by_hash == inserted, "{subject:?}, {keys} keys, seed {seed}: other bits");
+        assert!(
+            by_key == inserted && by_hash == inserted,
+            "{subject:?}, {keys} keys, seed {seed}: other bits"
+        );
     }
 }
 
@@ -151,7 +161,10 @@ fn sum_of_rates<S: Subject>(subject: &S, filter: &S::Filter, keys: u64) -> f64 {
 }
 
 /// Pieces of all lengths around those that the batch code treats differently.
-fn in_pieces<'a, H>(hashes: &'a [H], answers: &'a mut [bool]) -> impl Iterator<Item = (&'a [H], &'a mut [bool])> {
+fn in_pieces<'a, H>(
+    hashes: &'a [H],
+    answers: &'a mut [bool],
+) -> impl Iterator<Item = (&'a [H], &'a mut [bool])> {
     let mut lengths = [0, 1, 7, 8, 9, 23, 24, 25, 26, 49, 1_000, 50_000].into_iter().cycle();
     let (mut hashes, mut answers) = (hashes, answers);
     std::iter::from_fn(move || {

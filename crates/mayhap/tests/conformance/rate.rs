@@ -2,11 +2,11 @@
 //!
 //! Small filters differ much from one another, so their false positives are pooled over many seeds and the variance is
 //! taken between the filters. A million keys are one filter, whose rate differs little from the model's; how little is
-//! measured on smaller filters.
+//! taken from smaller filters.
 
-use mayhap::filter::Insert;
+use mayhap::filter::{Estimate, Insert};
 
-use crate::interval::{Pool, assert_count, assert_count_at_most};
+use crate::interval::{Pool, assert_count, assert_count_at_most, mean_and_error};
 use crate::keys::Keys;
 use crate::subject::{Limited, Subject};
 
@@ -70,7 +70,7 @@ fn questions_in_all(rate: f64) -> u64 {
     }
 }
 
-pub(crate) fn a_million_keys<S: Subject<Filter: Insert>>(subject: &S) {
+pub(crate) fn a_million_keys<S: Subject<Filter: Insert + Estimate>>(subject: &S) {
     const KEYS: u64 = 1_000_000;
     for (rate, questions) in [
         (0.3, 1_000_000),
@@ -92,21 +92,15 @@ pub(crate) fn a_million_keys<S: Subject<Filter: Insert>>(subject: &S) {
 
 /// The relative variance of the rate between filters of `keys` keys.
 ///
-/// A filter's rate is a mean over its blocks (or bits), so its variance falls as their number grows: it is measured on
-/// small filters and divided. The binomial variance of the measurement itself is subtracted.
-fn spread<S: Subject<Filter: Insert>>(subject: &S, rate: f64, keys: u64) -> f64 {
-    const SMALL: u64 = 1_000;
-    const FILTERS: u64 = 100;
-    // Below this the counting error of any affordable number of questions is far above the spread.
-    let rate = rate.max(1e-3);
-    let questions = (50.0 / rate) as u64;
+/// A filter's rate is a mean over its blocks (or bits), so its variance falls as their number grows: it is taken from
+/// the bits of small filters, and divided.
+fn spread<S: Subject<Filter: Insert + Estimate>>(subject: &S, rate: f64, keys: u64) -> f64 {
+    const SMALL: u64 = 5_000;
+    const FILTERS: u64 = 60;
     let make = subject.maker(SMALL, rate);
-    let counts: Vec<f64> = (0..FILTERS)
-        .map(|seed| Keys::of(seed).false_positives(&filled(make(seed), seed, SMALL), questions) as f64)
-        .collect();
-    let mean = counts.iter().sum::<f64>() / FILTERS as f64;
-    let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / (FILTERS - 1) as f64;
-    ((variance / mean - 1.0) / mean).max(0.0) * SMALL as f64 / keys as f64
+    let rates: Vec<f64> = (0..FILTERS).map(|seed| filled(make(seed), seed, SMALL).expected_rate()).collect();
+    let (mean, error) = mean_and_error(&rates);
+    (error / mean).powi(2) * FILTERS as f64 * SMALL as f64 / keys as f64
 }
 
 fn filled<F: Insert>(mut filter: F, seed: u64, keys: u64) -> F {

@@ -10,7 +10,7 @@ use mayhap::hash::{HashFunction, HashId, KeyHasher, SecretKey};
 use mayhap::sizing::{self, ClassicPlan, SizingError};
 use mayhap::{BloomBuilder, BloomFilter, ClassicBloom, MergeError, ReadOptions};
 
-use crate::keys::KeyBytes;
+use crate::keys::{KeyBytes, scattered};
 
 /// A way to make filters, and what is to be expected of them.
 pub(crate) trait Subject: fmt::Debug {
@@ -114,7 +114,7 @@ pub(crate) enum Hashing {
 impl Hashing {
     pub(crate) fn hasher(self, seed: u64) -> KeyHasher {
         match self {
-            Self::Xxh3 => KeyHasher::xxh3(seed),
+            Self::Xxh3 => KeyHasher::xxh3(scattered(seed)),
             Self::Sip13 => KeyHasher::sip13(secret_key(seed)),
             Self::Custom => KeyHasher::custom(Fnv1a),
         }
@@ -130,7 +130,7 @@ impl Hashing {
 
 pub(crate) fn secret_key(seed: u64) -> SecretKey {
     let mut bytes = *b"........ secret!";
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    bytes[..8].copy_from_slice(&scattered(seed).to_le_bytes());
     SecretKey::new(bytes)
 }
 
@@ -214,7 +214,7 @@ impl Resizable for Blocked {
     }
 
     fn of_size(&self, size: u64, seed: u64) -> BloomFilter {
-        let sample = self.make(1, 0.01, seed);
+        let sample = self.make(1_000, 0.01, seed);
         let blocks = size * sample.shape().lines();
         let bytes = empty_file(&sample.to_bytes().unwrap(), blocks, blocks);
         let filter = BloomFilter::from_bytes_with(&bytes, &self.read_options(seed)).unwrap();
@@ -374,4 +374,3 @@ fn empty_file(sample: &[u8], size: u64, blocks: u64) -> Vec<u8> {
     writer.write_body(&vec![0; blocks as usize * 64]).unwrap();
     writer.finish().unwrap()
 }
-

@@ -27,7 +27,7 @@ use core::fmt;
 
 use super::plan::Plan;
 use super::scheme::{Native, Scheme};
-use crate::bits::{BLOCK_BITS, Blocks, Owned, Words};
+use crate::bits::{BLOCK_BITS, Blocks, Owned, Words, is_worth_prefetching};
 use crate::error::Error;
 use crate::hash::{Key, KeyHasher};
 use crate::sizing::{ClassicPlan, SizingError};
@@ -166,9 +166,8 @@ impl<C: Scheme, S: Words> ClassicBloom<C, S> {
         self.scheme.positions(hash, self.hashes, self.bits)
     }
 
-    /// A filter that fits the core's own cache gains nothing from a prefetch.
     fn wants_prefetch(&self) -> bool {
-        self.bits >= PREFETCH_FROM_BITS
+        is_worth_prefetching(self.bits / 8)
     }
 
     /// Bytes of memory its bits take.
@@ -218,8 +217,6 @@ impl<C: Scheme, S: Blocks> ClassicBloom<C, S> {
         Ok(ClassicBloom::from_parts(words, self.scheme.clone(), self.bits, self.hashes, self.plan)?)
     }
 }
-
-const PREFETCH_FROM_BITS: u64 = 8 << 20;
 
 /// Keys looked at together. Each has k lines under way, more than a core can wait for at once already.
 const GROUP: usize = 8;

@@ -7,7 +7,8 @@ use super::fast_range;
 use super::one::{SharedTarget, contains_one, insert_one};
 use super::{Draw, Regions, Simd, second_digest};
 use crate::bits::{
-    AtomicBlock, Block, Line, Stripes, Target as _, insert_exactly_once, prefetch_read, prefetch_write,
+    AtomicBlock, Block, Line, Stripes, Target as _, insert_exactly_once, is_worth_prefetching, prefetch_read,
+    prefetch_write,
 };
 use crate::hash::{Digest, Digester, Key};
 
@@ -16,15 +17,28 @@ pub(crate) trait Batch {
     fn run<V: Simd, D: Draw, const TWO: bool>(self, simd: V);
 }
 
-/// Keys in a group: as many lines as a core can have under way.
+/// How a batch is paced.
+#[derive(Clone, Copy)]
+struct Pace {
+    /// Keys in a group.
+    group: usize,
+    /// Whether the lines of a group are asked for before they are looked at.
+    prefetch: bool,
+}
+
+/// The most keys in a group.
 const GROUP: usize = 32;
 
-/// A filter below this size answers from the core's own cache, where a prefetch is one more instruction and no gain.
-const PREFETCH_FROM_BYTES: usize = 1 << 20;
+/// Lines of a group that come from memory. Two groups are under way; with more lines a core waits for its own requests
+/// (measured from 16 to 64: the best are 16 to 20 for one line per key, half as many keys for two lines).
+const LINES_UNDER_WAY: usize = 20;
 
-#[inline(always)]
-fn wants_prefetch(blocks: usize) -> bool {
-    blocks >= PREFETCH_FROM_BYTES / size_of::<Block>()
+impl Pace {
+    #[inline(always)]
+    fn of(blocks: usize, two: bool) -> Self {
+        let prefetch = is_worth_prefetching(size_of::<Block>() as u64 * blocks as u64);
+        Self { group: if prefetch { LINES_UNDER_WAY >> u32::from(two) } else { GROUP }, prefetch }
+    }
 }
 
 /// What a batch does with each digest.
@@ -107,7 +121,7 @@ impl Answers for Unasked {
 /// loops also lets the CPU overlap more keys than one long loop would, in which each key's chain of some fifty cycles
 /// fills the window.
 #[inline(always)]
-fn in_groups(source: &impl Source, step: &mut impl Step, ahead: bool) {
+fn in_groups(source: &impl Source, step: &mut impl Step, pace: Pace) {
     let len = source.len();
     let mut digests = [[0; GROUP]; 2];
     let mut turn = 0;
@@ -118,9 +132,9 @@ fn in_groups(source: &impl Source, step: &mut impl Step, ahead: bool) {
         let [even, odd] = &mut digests;
         let (current, next) = if turn == 0 { (&*even, odd) } else { (&*odd, even) };
         turn ^= 1;
-        let next = &mut next[..GROUP.min(len - hashed)];
+        let next = &mut next[..pace.group.min(len - hashed)];
         source.digests(hashed, next);
-        if ahead {
+        if pace.prefetch {
             step.prefetch(next);
         }
         step.probe(probed, &current[..hashed - probed]);
@@ -150,7 +164,7 @@ impl<L: Line, In: Source, Out: Answers> Batch for ContainsBatch<'_, L, In, Out> 
         let regions = Regions::new(self.lines, TWO);
         let mut step =
             ContainsStep::<V, D, TWO, _, _> { simd, regions, answers: self.answers, draw: PhantomData };
-        in_groups(&self.source, &mut step, wants_prefetch(self.lines.len()));
+        in_groups(&self.source, &mut step, Pace::of(self.lines.len(), TWO));
     }
 }
 
@@ -187,10 +201,10 @@ pub(crate) struct InsertBatch<'a, In, Out> {
 impl<In: Source, Out: Answers> Batch for InsertBatch<'_, In, Out> {
     #[inline(always)]
     fn run<V: Simd, D: Draw, const TWO: bool>(self, simd: V) {
-        let ahead = wants_prefetch(self.blocks.len());
+        let pace = Pace::of(self.blocks.len(), TWO);
         let regions = Regions::new_mut(self.blocks, TWO);
         let mut step = InsertStep::<V, D, TWO, _> { simd, regions, answers: self.answers, draw: PhantomData };
-        in_groups(&self.source, &mut step, ahead);
+        in_groups(&self.source, &mut step, pace);
     }
 }
 
@@ -236,7 +250,7 @@ impl<In: Source, Out: Answers> Batch for SharedBatch<'_, In, Out> {
             answers: self.answers,
             draw: PhantomData,
         };
-        in_groups(&self.source, &mut step, wants_prefetch(self.blocks.len()));
+        in_groups(&self.source, &mut step, Pace::of(self.blocks.len(), TWO));
     }
 }
 
@@ -312,14 +326,14 @@ mod tests {
     #[test]
     fn a_batch_of_any_length_keeps_its_order() {
         for len in [0, 1, GROUP - 1, GROUP, GROUP + 1, 2 * GROUP, 1000] {
-            for ahead in [false, true] {
+            for (group, prefetch) in [(GROUP, false), (LINES_UNDER_WAY, true), (1, true)] {
                 let digests: Vec<u64> = (0..len as u64).map(|i| i * 3).collect();
                 let source: Vec<Digest> = digests.iter().map(|digest| Digest::new(*digest)).collect();
                 let mut record = Record::default();
-                in_groups(&&source[..], &mut record, ahead);
+                in_groups(&&source[..], &mut record, Pace { group, prefetch });
                 let expected: Vec<(usize, u64)> = digests.iter().copied().enumerate().collect();
                 assert_eq!(record.probed, expected);
-                assert_eq!(*record.prefetched.borrow(), if ahead { digests } else { Vec::new() });
+                assert_eq!(*record.prefetched.borrow(), if prefetch { digests } else { Vec::new() });
             }
         }
     }

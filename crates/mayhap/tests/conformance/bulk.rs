@@ -1,0 +1,67 @@
+//! Very many keys at once, on several threads.
+
+use mayhap::filter::{Filter, Insert};
+use mayhap::{BloomFilter, Digest};
+
+use crate::keys::Keys;
+use crate::subject::Subject;
+
+/// Filters that can be built in bulk.
+pub(crate) trait Bulk: Filter<Hash = Digest> {
+    fn insert_bulk(&mut self, digests: &[Digest], threads: usize);
+    fn extend_bulk(&mut self, digests: &[Digest], threads: usize);
+}
+
+impl Bulk for BloomFilter {
+    fn insert_bulk(&mut self, digests: &[Digest], threads: usize) {
+        BloomFilter::insert_bulk(self, digests, threads);
+    }
+    fn extend_bulk(&mut self, digests: &[Digest], threads: usize) {
+        BloomFilter::extend_bulk(self, digests.iter().copied(), threads);
+    }
+}
+
+pub(crate) fn bulk_is_one_by_one<S: Subject<Filter: Bulk + Insert + PartialEq>>(subject: &S) {
+    // Large enough that the filter is filled part by part: 2.5 MB are five parts, or three in each of two halves.
+    const KEYS: u64 = 2_000_000;
+    let seed = 41;
+    let make = || {
+        // Not from nothing: what was there must stay.
+        let mut filter = subject.make(KEYS, 0.01, seed);
+        let before = Keys::of(seed).absent(&filter, 1_000);
+        filter.insert_hashes(&before, &mut [false; 1_000]).unwrap();
+        filter
+    };
+    let hashes = Keys::of(seed).present(&make(), KEYS);
+    let blocks = (make().len_bytes() / 64) as usize;
+    // All in one part, and at the edges of all of them.
+    let crowded: Vec<Digest> = (0..300_000).map(|i| Digest::new(i << 30)).collect();
+    let edges = (0..300_000u64).map(|i| Digest::new((i % 64 << 58).wrapping_sub(i % 3)));
+    let edges: Vec<Digest> = edges.chain([Digest::new(0), Digest::new(u64::MAX)]).collect();
+
+    for (name, digests) in [
+        ("all keys", &hashes[..]),
+        ("as many keys as blocks", &hashes[..blocks]),
+        ("one key less than blocks", &hashes[..blocks - 1]),
+        ("three keys", &hashes[..3]),
+        ("no key", &[]),
+        ("one part", &crowded),
+        ("edges", &edges),
+    ] {
+        let mut expected = make();
+        for digest in digests {
+            expected.insert_hash(*digest).unwrap();
+        }
+        for threads in [0, 1, 2, 3] {
+            let context = format!("{subject:?}, seed {seed}, {name}, {threads} threads");
+            let mut filter = make();
+            filter.insert_bulk(digests, threads);
+            assert!(filter == expected, "{context}: other bits");
+            if threads == 2 {
+                let mut filter = make();
+                filter.extend_bulk(digests, threads);
+                assert!(filter == expected, "{context}, from an iterator: other bits");
+            }
+        }
+    }
+}

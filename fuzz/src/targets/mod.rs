@@ -1,0 +1,6 @@
+//! The targets, one file each.
+
+pub mod blocked;
+pub mod classic;
+pub mod file;
+mod model;
