@@ -36,8 +36,8 @@ impl Stripes {
 pub(crate) trait Target {
     /// Whether every bit is set.
     fn is_set(&self) -> bool;
-    /// Sets every bit; never clears one.
-    fn set(&self);
+    /// Sets every bit, never clears one, and tells whether any was unset just before.
+    fn set(&self) -> bool;
 }
 
 /// Sets the bits of `target`, and tells whether this call was the one that made them complete: of any number of calls
@@ -49,12 +49,8 @@ pub(crate) fn insert_exactly_once<T: Target>(target: &T, flag: &impl Flag) -> bo
         return false;
     }
     let _held = Held::take(flag);
-    // Whoever held the lock before us may have added the same key: look again, now that we see all it wrote.
-    let new = !target.is_set();
-    if new {
-        target.set();
-    }
-    new
+    // Whoever held the lock before us may have added the same key; we see all it wrote, and then nothing is unset.
+    target.set()
 }
 
 /// The flag of a spin lock. A trait so that a model checker's atomics can stand in.
@@ -154,10 +150,15 @@ mod tests {
         fn is_set(&self) -> bool {
             self.0.words.iter().zip(self.1).all(|(word, mask)| word.load(Relaxed) & mask == mask)
         }
-        fn set(&self) {
+        fn set(&self) -> bool {
+            let mut any_unset = false;
             for (word, mask) in self.0.words.iter().zip(self.1) {
-                word.fetch_or(mask, Relaxed);
+                if word.load(Relaxed) & mask != mask {
+                    any_unset = true;
+                    word.fetch_or(mask, Relaxed);
+                }
             }
+            any_unset
         }
     }
 
@@ -191,7 +192,9 @@ mod tests {
         loom::model(|| {
             let block = TwoWords::new();
             let other = Arc::clone(&block);
-            let thread = loom::thread::spawn(move || Mask(&other, [4, 1]).set());
+            let thread = loom::thread::spawn(move || {
+                Mask(&other, [4, 1]).set();
+            });
             block.insert([1, 2]);
             thread.join().unwrap();
             assert!(block.contains([1, 2]) && block.contains([4, 1]));

@@ -112,10 +112,12 @@ impl<C: Scheme> Target for Positions<'_, C> {
     }
 
     #[inline(always)]
-    fn set(&self) {
+    fn set(&self) -> bool {
+        let mut any_unset = false;
         for position in self.filter.positions(self.digest) {
             let (block, lane) = place(position / 64);
-            self.filter.words.blocks()[block].or_word(lane, 1 << (position % 64));
+            any_unset |= self.filter.words.blocks()[block].or_word(lane, 1 << (position % 64));
         }
+        any_unset
     }
 }

@@ -267,6 +267,10 @@ impl<V: Simd, D: Draw, const TWO: bool, Out: Answers> Step for SharedStep<'_, V,
     fn prefetch(&self, digests: &[u64]) {
         for digest in digests {
             prefetch_one::<TWO, _>(self.regions, *digest, prefetch_write);
+            // As likely as not the lock was last in another core's cache.
+            if let Some(stripes) = self.stripes {
+                prefetch_write(stripes.of(*digest));
+            }
         }
     }
 
@@ -274,10 +278,10 @@ impl<V: Simd, D: Draw, const TWO: bool, Out: Answers> Step for SharedStep<'_, V,
     fn probe(&mut self, from: usize, digests: &[u64]) {
         for (answer, digest) in self.answers.group(from, digests.len()).iter_mut().zip(digests) {
             let target = SharedTarget::<V, D, TWO>::new(self.simd, self.regions, *digest);
-            match self.stripes {
-                Some(stripes) => *answer = insert_exactly_once(&target, stripes.of(*digest)),
+            *answer = match self.stripes {
+                Some(stripes) => insert_exactly_once(&target, stripes.of(*digest)),
                 None => target.set(),
-            }
+            };
         }
     }
 }

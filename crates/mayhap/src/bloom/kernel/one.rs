@@ -48,15 +48,14 @@ impl<'a> OneKey for SharedInsert<'a> {
     }
 }
 
-/// Adds the key to shared blocks; the answer says nothing.
+/// Adds the key to shared blocks without a lock. The answer is no use: several callers may get it.
 pub(crate) struct SharedSet<'a>(PhantomData<&'a Shared>);
 
 impl<'a> OneKey for SharedSet<'a> {
     type Blocks = &'a Shared;
     #[inline(always)]
     fn run<V: Simd, D: Draw, const TWO: bool>(simd: V, shared: &'a Shared, digest: u64) -> bool {
-        SharedTarget::<V, D, TWO>::new(simd, Regions::new(shared.blocks(), TWO), digest).set();
-        false
+        SharedTarget::<V, D, TWO>::new(simd, Regions::new(shared.blocks(), TWO), digest).set()
     }
 }
 
@@ -112,11 +111,12 @@ impl<V: Simd, D: Draw, const TWO: bool> Target for SharedTarget<'_, V, D, TWO> {
     }
 
     #[inline(always)]
-    fn set(&self) {
-        self.regions.first(self.digest).or(&self.simd.mask::<D>(self.digest));
-        if TWO {
-            let digest = second_digest(self.digest);
-            self.regions.second(digest).or(&self.simd.mask::<D>(digest));
+    fn set(&self) -> bool {
+        let any_unset = self.regions.first(self.digest).or(&self.simd.mask::<D>(self.digest));
+        if !TWO {
+            return any_unset;
         }
+        let digest = second_digest(self.digest);
+        self.regions.second(digest).or(&self.simd.mask::<D>(digest)) | any_unset
     }
 }
