@@ -38,95 +38,134 @@ impl BloomFilter {
     /// # Ok::<(), mayhap::Error>(())
     /// ```
     pub fn insert_bulk(&mut self, digests: &[Digest], threads: usize) {
+        let mut sorters = Vec::new();
         for slab in digests.chunks(SLAB) {
-            self.insert_slab(slab, threads);
+            self.insert_slab(slab, threads, &mut sorters);
         }
     }
 
     /// [`insert_bulk`](Self::insert_bulk) from an iterator.
     pub fn extend_bulk(&mut self, digests: impl IntoIterator<Item = Digest>, threads: usize) {
         let mut digests = digests.into_iter();
+        let mut sorters = Vec::new();
         let mut slab = Vec::new();
         loop {
             slab.extend(digests.by_ref().take(SLAB));
             if slab.is_empty() {
                 return;
             }
-            self.insert_slab(&slab, threads);
+            self.insert_slab(&slab, threads, &mut sorters);
             slab.clear();
         }
     }
 
-    fn insert_slab(&mut self, digests: &[Digest], threads: usize) {
+    fn insert_slab(&mut self, digests: &[Digest], threads: usize, sorters: &mut Vec<Sorter>) {
         let blocks: &mut [Block] = &mut self.blocks;
         // Parts only pay when each line of the filter is written several times while its part is in the cache.
         if blocks.len() < 2 * PART_BLOCKS || digests.len() < blocks.len() {
             return self.insert_batch(digests, Unasked::default());
         }
-        let threads = threads.clamp(1, digests.len().div_ceil(WORTH_A_THREAD));
+        sorters.resize_with(threads.clamp(1, digests.len().div_ceil(WORTH_A_THREAD)), Sorter::default);
         let (shape, kernel) = (self.shape, self.kernel);
         if shape.lines() == 2 {
-            let half = blocks.len() / 2;
-            let (first, second) = blocks.split_at_mut(half);
-            fill_region(first, digests, |digest| digest, shape, kernel, threads);
-            fill_region(second, digests, second_digest, shape, kernel, threads);
+            let (first, second) = blocks.split_at_mut(blocks.len() / 2);
+            Region::new(first, shape, kernel).fill(digests, |digest| digest, sorters);
+            Region::new(second, shape, kernel).fill(digests, second_digest, sorters);
         } else {
-            fill_region(blocks, digests, |digest| digest, shape, kernel, threads);
+            Region::new(blocks, shape, kernel).fill(digests, |digest| digest, sorters);
         }
     }
 }
 
-fn fill_region(
-    region: &mut [Block],
-    digests: &[Digest],
-    line_digest: impl Fn(u64) -> u64 + Sync,
+/// Blocks of which every digest has one line, in parts that fit the cache.
+struct Region<'a> {
+    blocks: &'a mut [Block],
+    /// A part has two to this many blocks.
+    part_bits: u32,
     shape: Shape,
     kernel: Kernel,
-    threads: usize,
-) {
-    let region_blocks = region.len();
-    let part_blocks = PART_BLOCKS.max(region_blocks.div_ceil(MOST_PARTS)).next_power_of_two();
-    let part_bits = part_blocks.trailing_zeros();
-    let parts = region_blocks.div_ceil(part_blocks);
-    let share = digests.len().div_ceil(threads);
-    // With room to spare above the mean (five standard deviations and more), a part's list hardly ever moves.
-    let room = share / parts + 6 * (share / parts).isqrt() + 16;
+}
 
-    let sort = |share: &[Digest]| {
-        let mut lists: Vec<Vec<u64>> = (0..parts).map(|_| Vec::with_capacity(room)).collect();
-        for digest in share {
-            let digest = line_digest(digest.get());
-            lists[fast_range(digest, region_blocks) >> part_bits].push(digest);
-        }
-        lists
-    };
-    let sorted: Vec<Vec<Vec<u64>>> = std::thread::scope(|scope| {
-        let workers: Vec<_> = digests.chunks(share).map(|share| scope.spawn(|| sort(share))).collect();
-        workers
-            .into_iter()
-            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    });
+impl<'a> Region<'a> {
+    fn new(blocks: &'a mut [Block], shape: Shape, kernel: Kernel) -> Self {
+        let part_blocks = PART_BLOCKS.max(blocks.len().div_ceil(MOST_PARTS)).next_power_of_two();
+        Self { blocks, part_bits: part_blocks.trailing_zeros(), shape, kernel }
+    }
 
-    let work = std::sync::Mutex::new(region.chunks_mut(part_blocks).enumerate());
-    let fill = || {
-        loop {
-            // Only `next` runs under the lock, and it can't panic, so a poisoned lock holds no broken state.
-            let next = work.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
-            let Some((number, part)) = next else { return };
-            for lists in &sorted {
-                let from = number << part_bits;
-                kernel.batch(
-                    shape,
-                    FillPart { part: &mut *part, from, region_blocks, digests: &lists[number] },
-                );
+    fn fill(self, digests: &[Digest], line_digest: impl Fn(u64) -> u64 + Sync, sorters: &mut [Sorter]) {
+        let Self { blocks, part_bits, shape, kernel } = self;
+        let region_blocks = blocks.len();
+        let parts = region_blocks.div_ceil(1 << part_bits);
+        let part_of = |digest| fast_range(digest, region_blocks) >> part_bits;
+
+        let share = digests.len().div_ceil(sorters.len());
+        // Nothing of the last slab or region may be left with a thread that gets no share of this one.
+        sorters.iter_mut().for_each(Sorter::clear);
+        std::thread::scope(|scope| {
+            let mut work = sorters.iter_mut().zip(digests.chunks(share));
+            let here = work.next();
+            for (sorter, share) in work {
+                scope.spawn(|| sorter.sort(share, parts, &line_digest, part_of));
             }
+            if let Some((sorter, share)) = here {
+                sorter.sort(share, parts, &line_digest, part_of);
+            }
+        });
+
+        let sorters = &*sorters;
+        let work = std::sync::Mutex::new(blocks.chunks_mut(1 << part_bits).enumerate());
+        let fill = || {
+            loop {
+                // Only `next` runs under the lock, and it can't panic, so a poisoned lock holds no broken state.
+                let next = work.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
+                let Some((number, part)) = next else { return };
+                for sorter in sorters {
+                    let (from, digests) = (number << part_bits, sorter.part(number));
+                    kernel.batch(shape, FillPart { part: &mut *part, from, region_blocks, digests });
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..sorters.len() {
+                scope.spawn(fill);
+            }
+            fill();
+        });
+    }
+}
+
+/// One thread's digests, sorted by the part they belong to. Kept from slab to slab: fresh memory for each would cost as
+/// much, in page faults, as all the rest.
+#[derive(Default)]
+struct Sorter {
+    lists: Vec<Vec<u64>>,
+}
+
+impl Sorter {
+    fn clear(&mut self) {
+        self.lists.iter_mut().for_each(Vec::clear);
+    }
+
+    fn sort(
+        &mut self,
+        digests: &[Digest],
+        parts: usize,
+        line_digest: impl Fn(u64) -> u64,
+        part_of: impl Fn(u64) -> usize,
+    ) {
+        // Room to spare above the mean, so that a list hardly ever has to move.
+        let mean = digests.len() / parts;
+        let room = mean + 6 * mean.isqrt() + 16;
+        self.lists.resize_with(parts, Vec::new);
+        self.lists.iter_mut().for_each(|list| list.reserve(room));
+        for digest in digests {
+            let digest = line_digest(digest.get());
+            self.lists[part_of(digest)].push(digest);
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(fill);
-        }
-        fill();
-    });
+    }
+
+    /// The digests of a part; none if this thread had nothing to sort.
+    fn part(&self, number: usize) -> &[u64] {
+        self.lists.get(number).map_or(&[], Vec::as_slice)
+    }
 }

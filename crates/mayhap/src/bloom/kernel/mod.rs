@@ -51,6 +51,8 @@ pub(crate) trait Draw {
     const IN_PAIRS: bool;
     /// A second draw in each group.
     const TWICE: bool;
+    /// Groups in a block.
+    const GROUPS: usize = if Self::IN_PAIRS { 4 } else { 8 };
 }
 
 pub(crate) struct Four;
