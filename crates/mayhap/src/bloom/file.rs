@@ -176,12 +176,21 @@ impl<'a> BlockFiller<'a> {
     }
 }
 
+fn parse_within<'a>(bytes: &'a [u8], options: &ReadOptions) -> Result<File<'a>, FormatError> {
+    let file = File::parse(bytes)?;
+    let length = file.layout().file_length();
+    if length > options.max_bytes {
+        return Err(FormatError::TooLarge { bytes: length, limit: options.max_bytes });
+    }
+    Ok(file)
+}
+
 /// A file in memory: checked, with all its checksums.
 pub(super) fn parse<F: OneSection>(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(F::Recipe, KeyHasher, Owned), Error> {
-    let file = File::parse(bytes)?;
+    let file = parse_within(bytes, options)?;
     let (recipe, hasher, count) = understand::<F>(file.header(), options)?;
     file.verify()?;
     let mut blocks = Owned::zeroed(count)?;
@@ -194,7 +203,7 @@ pub(super) fn view<'a, F: OneSection>(
     bytes: &'a [u8],
     options: &ReadOptions,
 ) -> Result<(F::Recipe, KeyHasher, View<'a>), Error> {
-    let file = File::parse(bytes)?;
+    let file = parse_within(bytes, options)?;
     let (recipe, hasher, _) = understand::<F>(file.header(), options)?;
     let place = file.section_range(0).map_or(0, |range| range.start);
     let blocks = file.section(0).and_then(View::from_bytes).ok_or(FormatError::BadField {

@@ -8,9 +8,14 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The plan of a union: at least what either was made for, at the rate both keep.
+    /// The plan of a union: what either was made for, at the rate both keep.
     pub(crate) fn either(self, other: Self) -> Self {
         Self { keys: self.keys.max(other.keys), rate: self.rate.max(other.rate) }
+    }
+
+    /// The plan after a change of size: no more keys than the filter holds at the planned rate.
+    pub(crate) fn within(self, capacity: impl FnOnce(f64) -> u64) -> Self {
+        Self { keys: self.keys.min(capacity(self.rate).max(1)), rate: self.rate }
     }
 
     /// Whether an estimated count is above the plan by more than the estimate's own error explains.

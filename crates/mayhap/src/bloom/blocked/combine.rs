@@ -28,7 +28,7 @@ impl BloomFilter {
     /// When the two hash differently, have different shapes, or sizes that don't fit. Nothing is changed then.
     pub fn merge<T: Blocks>(&mut self, other: &BloomFilter<T>) -> Result<(), MergeError> {
         self.combine(other, |word, theirs| word | theirs)?;
-        self.plan = self.plan.either(other.plan);
+        self.plan = self.plan.either(other.plan).within(|rate| self.capacity(rate));
         Ok(())
     }
 
@@ -90,9 +90,13 @@ impl BloomFilter {
     pub fn fold(&mut self, factor: u64) -> Result<(), MergeError> {
         let blocks = self.folded_blocks(factor)?;
         self.blocks = blocks;
-        let holds = crate::sizing::blocked::capacity(self.shape, self.block_count(), self.plan.rate);
-        self.plan = Plan { keys: self.plan.keys.min(holds.max(1)), rate: self.plan.rate };
+        self.plan = self.plan.within(|rate| self.capacity(rate));
         Ok(())
+    }
+
+    /// How many keys it holds at a rate.
+    fn capacity(&self, rate: f64) -> u64 {
+        crate::sizing::blocked::capacity(self.shape, self.block_count(), rate)
     }
 
     /// Folds as far as the rate stays at or below `rate` with the keys that are in the filter now, and says by which

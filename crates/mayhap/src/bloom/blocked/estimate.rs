@@ -43,7 +43,12 @@ impl<S: Blocks> BloomFilter<S> {
     /// Whether more keys have been added than were planned, so that the rate has risen above the promise.
     #[must_use]
     pub fn is_over_plan(&self) -> bool {
-        let keys = self.estimated_len();
+        let bits_set = self.bits_set();
+        // Full, it can't be estimated; and no filter is full that holds what it was planned for.
+        if bits_set == self.block_count() * BLOCK_BITS {
+            return true;
+        }
+        let keys = blocked::estimated_keys(self.shape, bits_set, self.block_count());
         self.plan.is_exceeded_by(keys, blocked::standard_error(self.shape, keys, self.block_count()))
     }
 

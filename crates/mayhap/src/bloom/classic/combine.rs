@@ -18,7 +18,7 @@ impl<C: Scheme> ClassicBloom<C> {
     /// When recipe or number of hashes differ, or the sizes don't fit. Nothing is changed then.
     pub fn merge<T: Blocks>(&mut self, other: &ClassicBloom<C, T>) -> Result<(), MergeError> {
         self.combine(other, |word, theirs| word | theirs)?;
-        self.plan = self.plan.either(other.plan);
+        self.plan = self.plan.either(other.plan).within(|rate| self.capacity(rate));
         Ok(())
     }
 
@@ -71,9 +71,13 @@ impl<C: Scheme> ClassicBloom<C> {
         let words = self.folded_words(factor)?;
         self.words = words;
         self.bits /= factor;
-        let holds = classic::capacity(self.bits, self.hashes, self.plan.rate);
-        self.plan = Plan { keys: self.plan.keys.min(holds.max(1)), rate: self.plan.rate };
+        self.plan = self.plan.within(|rate| self.capacity(rate));
         Ok(())
+    }
+
+    /// How many keys it holds at a rate.
+    fn capacity(&self, rate: f64) -> u64 {
+        classic::capacity(self.bits, self.hashes, rate)
     }
 
     /// Folds as far as the rate stays at or below `rate` with the keys that are in the filter now, and says by which

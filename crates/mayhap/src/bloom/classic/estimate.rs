@@ -27,7 +27,12 @@ impl<C: Scheme, S: Words> ClassicBloom<C, S> {
     /// Whether more keys have been added than were planned, so that the rate has risen above the promise.
     #[must_use]
     pub fn is_over_plan(&self) -> bool {
-        let keys = self.estimated_len();
+        let bits_set = self.bits_set();
+        // Full, it can't be estimated; and no filter is full that holds what it was planned for.
+        if bits_set == self.bits {
+            return true;
+        }
+        let keys = classic::estimated_keys(bits_set, self.bits, self.hashes);
         self.plan.is_exceeded_by(keys, classic::standard_error(keys, self.bits, self.hashes))
     }
 
