@@ -33,12 +33,12 @@ impl Avx2 {
 
     #[inline(always)]
     pub(super) fn one<O: OneKey>(self, shape: Shape, blocks: O::Blocks, digest: u64) -> bool {
-        if COMPILED_FOR_IT {
-            // Compiled for AVX2: everything inlines into the caller.
-            return one_shape::<_, O>(self, shape, blocks, digest);
-        }
-        // The most common shape is one call away, the others share a second.
+        // The most common shape is inlined into a caller that is compiled for AVX2, and one call away from any other.
+        // The other shapes share a second call.
         if shape == Shape::Eight {
+            if COMPILED_FOR_IT {
+                return O::run::<_, Eight, false>(self, blocks, digest);
+            }
             // SAFETY: `self` is the proof that the CPU has AVX2.
             unsafe { one_eight::<O>(self, blocks, digest) }
         } else {
@@ -69,7 +69,7 @@ fn one_of_any_shape<O: OneKey>(avx2: Avx2, shape: Shape, blocks: O::Blocks, dige
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-#[inline]
+#[inline(never)]
 fn batch_of_any_shape(avx2: Avx2, shape: Shape, batch: impl Batch) {
     batch_shape(avx2, shape, batch);
 }
