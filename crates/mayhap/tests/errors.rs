@@ -1,7 +1,11 @@
-//! Everything that can be asked for and can't be had: each is an error that says what was wrong and what to do about
-//! it. Nothing here panics, and the extremes that can be had work.
+//! Everything that can be asked for and can't be had: each is an error that says what was wrong and what to
+//! do about it. Nothing here panics, and the extremes that can be had work.
 
-#![allow(clippy::unwrap_used, reason = "a check that panics has failed")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::needless_pass_by_value,
+    reason = "a check that panics has failed, and results are made to be looked at"
+)]
 
 use mayhap::bloom::Shape;
 use mayhap::hash::{KeyHasher, SecretKey};
@@ -171,7 +175,14 @@ fn limits() {
     let error = sizing(BloomFilter::builder().keys(1_000_000).bytes(1_000_000).rate(0.001).build()).unwrap();
     let SizingError::TooLarge { bytes, limit: 1_000_000 } = error else { panic!("{error}") };
     let filter = BloomFilter::builder().keys(1_000_000).bytes(bytes).rate(0.001).build().unwrap();
-    assert!(filter.planned_rate() <= 0.001, "{} bytes were said to do", bytes);
+    assert!(filter.planned_rate() <= 0.001, "{bytes} bytes were said to do");
+    // The same with a shape that needs more than the best one.
+    for shape in Shape::ALL {
+        let builder = || BloomFilter::builder().keys(100_000).rate(1e-4).shape(shape);
+        let error = sizing(builder().bytes(100_000).build()).unwrap();
+        let SizingError::TooLarge { bytes, limit: 100_000 } = error else { panic!("{shape:?}: {error}") };
+        assert!(builder().bytes(bytes).build().is_ok(), "{shape:?}: {bytes} bytes were said to do");
+    }
 }
 
 #[test]

@@ -93,14 +93,25 @@ pub(super) trait OneSection: Sized {
 const BLOCKS: u16 = 1;
 
 /// The header of a filter, but for its recipe.
-pub(super) fn header(kind: Kind, hasher: &KeyHasher, keys: u64, rate: f64, blocks: u64) -> Header {
-    Header {
+pub(super) fn header(
+    kind: Kind,
+    hasher: &KeyHasher,
+    keys: u64,
+    rate: f64,
+    blocks: u64,
+) -> Result<Header, FormatError> {
+    // A file that names another function than the one its keys were hashed with would lose them all.
+    if !hasher.has_own_id() {
+        let must_be = "256 or more for a hash function from outside";
+        return Err(FormatError::BadField { field: "hash id", value: u64::from(hasher.id().get()), must_be });
+    }
+    Ok(Header {
         hash: HashRecord::from(hasher),
         planned_keys: keys,
         planned_rate: rate,
         sections: alloc::vec![Section::new(BLOCKS, blocks * BLOCK_BYTES as u64)],
         ..Header::new(kind)
-    }
+    })
 }
 
 /// A field that a recipe has no use for.
@@ -120,9 +131,9 @@ pub(super) fn understand<F: OneSection>(
     if keys == 0 {
         return Err(FormatError::BadField { field: "planned keys", value: keys, must_be: "above 0" });
     }
-    if !(rate > 0.0 && rate <= 1.0) {
+    if !(rate > 0.0 && rate < 1.0) {
         let value = rate.to_bits();
-        return Err(FormatError::BadField { field: "planned rate", value, must_be: "above 0 and at most 1" });
+        return Err(FormatError::BadField { field: "planned rate", value, must_be: "above 0 and below 1" });
     }
     let (recipe, blocks) = F::recipe(header)?;
     let length = blocks.checked_mul(BLOCK_BYTES as u64);
@@ -324,7 +335,7 @@ macro_rules! file_methods {
             /// # Errors
             /// When the memory can't be had.
             pub fn to_bytes(&self) -> Result<alloc::vec::Vec<u8>, crate::codec::FormatError> {
-                crate::bloom::file::to_vec(&self.file_header(), &self.$blocks)
+                crate::bloom::file::to_vec(&self.file_header()?, &self.$blocks)
             }
 
             /// Writes the filter, as the bytes of a file, to a stream.
@@ -333,7 +344,7 @@ macro_rules! file_methods {
             /// When writing fails.
             #[cfg(feature = "std")]
             pub fn write_to(&self, stream: impl std::io::Write) -> Result<(), crate::Error> {
-                crate::bloom::file::write(stream, &self.file_header(), &self.$blocks)
+                crate::bloom::file::write(stream, &self.file_header()?, &self.$blocks)
             }
 
             /// Saves the filter: beside the target first, synced, then renamed, so that there is the old file or the
@@ -347,7 +358,7 @@ macro_rules! file_methods {
                 path: impl AsRef<std::path::Path>,
                 existing: crate::codec::Existing,
             ) -> Result<(), crate::Error> {
-                crate::bloom::file::save(path.as_ref(), existing, &self.file_header(), &self.$blocks)
+                crate::bloom::file::save(path.as_ref(), existing, &self.file_header()?, &self.$blocks)
             }
         }
 
@@ -417,15 +428,15 @@ macro_rules! file_methods {
             ///
             /// # Errors
             /// When mapping fails, or the header is damaged, not of such a filter, or names a secret key.
-            pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self, crate::Error> {
-                Self::open_with(path, &crate::bloom::file::ReadOptions::new())
+            pub fn map(path: impl AsRef<std::path::Path>) -> Result<Self, crate::Error> {
+                Self::map_with(path, &crate::bloom::file::ReadOptions::new())
             }
 
-            /// [`open`](Self::open), with a secret key, hash function or limit.
+            /// [`map`](Self::map), with a secret key, hash function or limit.
             ///
             /// # Errors
-            /// As [`open`](Self::open), or when the key is another.
-            pub fn open_with(
+            /// As [`map`](Self::map), or when the key is another.
+            pub fn map_with(
                 path: impl AsRef<std::path::Path>,
                 options: &crate::bloom::file::ReadOptions,
             ) -> Result<Self, crate::Error> {

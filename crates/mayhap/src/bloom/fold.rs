@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use super::merge_error::MergeError;
+
 /// How two filters of one recipe come to one size.
 pub(super) enum Fit {
     Same,
@@ -24,6 +26,11 @@ impl Fit {
             None
         }
     }
+}
+
+/// Refuses rates that no filter has.
+pub(super) fn check_rate(rate: f64) -> Result<(), MergeError> {
+    crate::sizing::check_rate(rate).map_err(|_| MergeError::Rate { got: rate })
 }
 
 /// The largest divisor of `size` that is acceptable, where all below some number are; at least 1.

@@ -39,6 +39,11 @@ pub enum MergeError {
         /// The size: blocks in each region of a blocked filter, bits of a classic one.
         size: u64,
     },
+    /// A fold to a rate that no filter has.
+    Rate {
+        /// The rate.
+        got: f64,
+    },
     /// The memory for the folded copy can't be had.
     Alloc(AllocError),
 }
@@ -66,6 +71,9 @@ impl fmt::Display for MergeError {
                     f,
                     "a filter of size {size} can't be folded by {factor}: the factor must divide the size"
                 )
+            }
+            Self::Rate { got } => {
+                write!(f, "a filter can't be folded to a rate of {got}: give one between 0 and 1")
             }
             Self::Alloc(error) => error.fmt(f),
         }

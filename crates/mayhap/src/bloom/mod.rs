@@ -20,6 +20,25 @@ pub use shape::Shape;
 /// A [`BloomFilter`] that many threads add to.
 pub type SharedBloomFilter = BloomFilter<crate::bits::Shared>;
 /// A [`BloomFilter`] in a mapped file: asked without being read.
+///
+/// ```
+/// use mayhap::codec::Existing;
+/// use mayhap::{BloomFilter, MappedBloomFilter};
+///
+/// # let directory = std::env::temp_dir().join(format!("mayhap-doc-map-{}", std::process::id()));
+/// # std::fs::create_dir_all(&directory)?;
+/// let path = directory.join("fruit.mayhap");
+/// let mut filter = BloomFilter::with_rate(1_000, 0.01)?;
+/// filter.insert("apple");
+/// filter.save(&path, Existing::Refuse)?;
+///
+/// let mapped = MappedBloomFilter::map(&path)?;
+/// assert!(mapped.contains("apple") && !mapped.contains("pear"));
+/// let read = BloomFilter::open(&path)?;
+/// assert!(read == mapped);
+/// # std::fs::remove_dir_all(&directory)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[cfg(feature = "std")]
 pub type MappedBloomFilter = BloomFilter<crate::bits::Mapped>;
 /// A [`ClassicBloom`] that many threads add to.

@@ -6,7 +6,7 @@ use core::hash::Hasher as _;
 
 use super::key::Key;
 use super::secret::SecretKey;
-use super::xxh3::xxh3;
+use super::xxh3::Xxh3;
 
 /// A key's 64-bit hash: all a filter needs to know about the key.
 ///
@@ -125,7 +125,7 @@ impl KeyHasher {
     /// XXH3-64 with a seed: fast, and not secret, whatever the seed.
     #[must_use]
     pub const fn xxh3(seed: u64) -> Self {
-        Self(Kind::Xxh3(Xxh3 { seed }))
+        Self(Kind::Xxh3(Xxh3::new(seed)))
     }
 
     /// SipHash-1-3 with a secret key: for keys that strangers choose.
@@ -151,11 +151,16 @@ impl KeyHasher {
         }
     }
 
+    /// Whether the number in [`id`](Self::id) is free for a function from outside, if this is one.
+    pub(crate) fn has_own_id(&self) -> bool {
+        !matches!(self.0, Kind::Custom(_)) || self.id().get() >= HashId::FIRST_CUSTOM
+    }
+
     /// The public seed; 0 for a function that has none.
     #[must_use]
     pub fn seed(&self) -> u64 {
         match &self.0 {
-            Kind::Xxh3(xxh3) => xxh3.seed,
+            Kind::Xxh3(xxh3) => xxh3.seed(),
             _ => 0,
         }
     }
@@ -177,8 +182,8 @@ impl KeyHasher {
 
     /// The hash function by itself, if it is XXH3: for loops that choose once.
     #[inline(always)]
-    pub(crate) fn as_xxh3(&self) -> Option<Xxh3> {
-        match self.0 {
+    pub(crate) fn as_xxh3(&self) -> Option<&Xxh3> {
+        match &self.0 {
             Kind::Xxh3(xxh3) => Some(xxh3),
             _ => None,
         }
@@ -204,16 +209,10 @@ pub(crate) trait Digester {
     fn digest_bytes(&self, bytes: &[u8]) -> Digest;
 }
 
-/// The common hash function, apart from the choice.
-#[derive(Clone, Copy)]
-pub(crate) struct Xxh3 {
-    seed: u64,
-}
-
 impl Digester for Xxh3 {
     #[inline(always)]
     fn digest_bytes(&self, bytes: &[u8]) -> Digest {
-        Digest(xxh3(bytes, self.seed))
+        Digest(self.hash(bytes))
     }
 }
 
@@ -260,7 +259,7 @@ impl PartialEq for KeyHasher {
 impl fmt::Debug for KeyHasher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Xxh3(xxh3) => write!(f, "xxh3(seed {:#x})", xxh3.seed),
+            Kind::Xxh3(xxh3) => write!(f, "xxh3(seed {:#x})", xxh3.seed()),
             Kind::Sip13 { key } => write!(f, "sip13(key id {:#018x})", key.id()),
             Kind::Custom(function) => write!(f, "{function:?}"),
         }

@@ -41,7 +41,7 @@ pub(super) fn check_promise(keys: u64, rate: f64) -> Result<(), SizingError> {
 }
 
 /// Refuses a rate outside (0, 1), and NaN.
-pub(super) fn check_rate(rate: f64) -> Result<(), SizingError> {
+pub(crate) fn check_rate(rate: f64) -> Result<(), SizingError> {
     if rate > 0.0 && rate < 1.0 { Ok(()) } else { Err(SizingError::RateOutOfRange { got: rate }) }
 }
 

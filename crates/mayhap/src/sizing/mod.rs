@@ -42,4 +42,5 @@ mod search;
 pub use blocked::BlockedPlan;
 pub use classic::ClassicPlan;
 pub use error::SizingError;
+pub(crate) use limits::check_rate;
 pub use limits::{MAX_BYTES, MAX_HASHES, lowest_rate};

@@ -1,10 +1,11 @@
 //! Very many keys at once, on several threads.
 
+use mayhap::bloom::Shape;
 use mayhap::filter::{Filter, Insert};
 use mayhap::{BloomFilter, Digest};
 
 use crate::keys::Keys;
-use crate::subject::Subject;
+use crate::subject::{Blocked, Subject};
 
 /// Filters that can be built in bulk.
 pub(crate) trait Bulk: Filter<Hash = Digest> {
@@ -22,7 +23,8 @@ impl Bulk for BloomFilter {
 }
 
 pub(crate) fn bulk_is_one_by_one<S: Subject<Filter: Bulk + Insert + PartialEq>>(subject: &S) {
-    // Large enough that the filter is filled part by part: 2.5 MB are five parts, or three in each of two halves.
+    // Large enough that the filter is filled part by part: 2.5 MB are five parts, or three in each of two
+    // halves.
     const KEYS: u64 = 2_000_000;
     let seed = 41;
     let make = || {
@@ -36,7 +38,7 @@ pub(crate) fn bulk_is_one_by_one<S: Subject<Filter: Bulk + Insert + PartialEq>>(
     let blocks = (make().len_bytes() / 64) as usize;
     // All in one part, and at the edges of all of them.
     let crowded: Vec<Digest> = (0..300_000).map(|i| Digest::new(i << 30)).collect();
-    let edges = (0..300_000u64).map(|i| Digest::new((i % 64 << 58).wrapping_sub(i % 3)));
+    let edges = (0..300_000u64).map(|i| Digest::new(((i % 64) << 58).wrapping_sub(i % 3)));
     let edges: Vec<Digest> = edges.chain([Digest::new(0), Digest::new(u64::MAX)]).collect();
 
     for (name, digests) in [
@@ -63,5 +65,24 @@ pub(crate) fn bulk_is_one_by_one<S: Subject<Filter: Bulk + Insert + PartialEq>>(
                 assert!(filter == expected, "{context}, from an iterator: other bits");
             }
         }
+    }
+}
+
+/// More digests than are sorted at a time (2²⁴), so that what is kept from one round to the next is used
+/// again.
+#[test]
+fn more_than_one_round() {
+    const KEYS: u64 = (1 << 24) + 1_200_000;
+    let seed = 42;
+    for shape in [Shape::Eight, Shape::SixteenTwoLines] {
+        let make = || Blocked::shaped(shape).make(KEYS, 0.1, seed);
+        let hashes = Keys::of(seed).present(&make(), KEYS);
+        let (mut expected, mut filter) = (make(), make());
+        expected.extend(hashes.iter().copied());
+        filter.insert_bulk(&hashes, 2);
+        assert!(filter == expected, "{shape:?}, seed {seed}: other bits");
+        filter.clear();
+        filter.extend_bulk(hashes, 3);
+        assert!(filter == expected, "{shape:?}, seed {seed}, from an iterator: other bits");
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn different_hashers_do_not_merge<S: Subject<Filter: Insert + Merge +
     // A function without a seed is the same for all seeds, and its filters may be merged.
     match ours.merge(&theirs) {
         Ok(()) => {
-            assert!(ours.contains_hash(ours.hash_bytes(&key)), "{subject:?}: merged, and the key is lost")
+            assert!(ours.contains_hash(ours.hash_bytes(&key)), "{subject:?}: merged, and the key is lost");
         }
         Err(error) => {
             assert_eq!(error, MergeError::Hashers, "{subject:?}");

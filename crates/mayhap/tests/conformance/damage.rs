@@ -92,8 +92,10 @@ pub(crate) fn a_trailing_byte_is_refused<S: Subject<Filter: Insert + Files> + Re
     }
 }
 
+type Open = fn(&[u8]) -> Result<(), Error>;
+
 /// A file of every kind, and how to open it as that kind: one line for each.
-fn kinds() -> Vec<(&'static str, Vec<u8>, fn(&[u8]) -> Result<(), Error>)> {
+fn kinds() -> Vec<(&'static str, Vec<u8>, Open)> {
     vec![
         ("blocked", sample(&Blocked::planned()).0, |bytes| BloomFilter::from_bytes(bytes).map(drop)),
         ("classic", sample(&Classic::planned()).0, |bytes| ClassicBloom::from_bytes(bytes).map(drop)),

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use mayhap::filter::Filter;
 
-/// The keys of one experiment. Every seed is another set, so experiments with different seeds are independent even
-/// where the hash function has no seed.
+/// The keys of one experiment. Every seed is another set, so experiments with different seeds are independent
+/// even where the hash function has no seed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
     set: u64,
@@ -65,8 +65,9 @@ impl Keys {
 
 /// Seeds 0, 1, 2 … far apart from each other (SplitMix64).
 ///
-/// XXH3 combines seed and key by addition and exclusive or before it mixes: with neighbouring seeds, and the same
-/// numbers in the keys, many digests of one experiment come again in the next, and the two are not independent.
+/// XXH3 combines seed and key by addition and exclusive or before it mixes: with neighbouring seeds, and the
+/// same numbers in the keys, many digests of one experiment come again in the next, and the two are not
+/// independent.
 pub(crate) const fn scattered(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

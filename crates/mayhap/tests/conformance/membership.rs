@@ -100,8 +100,8 @@ pub(crate) fn every_answer_of_insert_is_right<S: Subject<Filter: Insert>>(subjec
     }
 }
 
-/// Among n different keys, those that are false positives when they come are not "new": the sum of the model's rate
-/// from 0 to n - 1 keys.
+/// Among n different keys, those that are false positives when they come are not "new": the sum of the
+/// model's rate from 0 to n - 1 keys.
 pub(crate) fn new_answers_fall_short_by_the_false_positives<S: Subject<Filter: Insert>>(subject: &S) {
     const SEEDS: u64 = 200;
     let (keys, inserted) = (2_000, 3_000);
@@ -165,7 +165,9 @@ fn in_pieces<'a, H>(
     hashes: &'a [H],
     answers: &'a mut [bool],
 ) -> impl Iterator<Item = (&'a [H], &'a mut [bool])> {
-    let mut lengths = [0, 1, 7, 8, 9, 23, 24, 25, 26, 49, 1_000, 50_000].into_iter().cycle();
+    let mut lengths = [0, 1, 2, 7, 8, 9, 10, 11, 19, 20, 21, 31, 32, 33, 40, 41, 63, 64, 65, 1_000, 50_000]
+        .into_iter()
+        .cycle();
     let (mut hashes, mut answers) = (hashes, answers);
     std::iter::from_fn(move || {
         if hashes.is_empty() {

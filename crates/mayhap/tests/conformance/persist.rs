@@ -59,7 +59,7 @@ macro_rules! files {
                     road!("from_bytes", true, <$filter>::from_bytes_with(bytes, options)),
                     road!("read_from", true, <$filter>::read_from(bytes, options)),
                     road!("open", true, <$filter>::open_with(&path, options)),
-                    road!("map", false, <$mapped>::open_with(&path, options)),
+                    road!("map", false, <$mapped>::map_with(&path, options)),
                     road!("view", false, <$view>::from_aligned_bytes(aligned.bytes(), options)),
                 ]
             }

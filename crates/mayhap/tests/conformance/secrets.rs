@@ -1,15 +1,17 @@
 //! What a file can't say by itself: a secret key, a function from outside, how much memory its reader has.
 
-use mayhap::ReadOptions;
 use mayhap::codec::FormatError;
 use mayhap::filter::Insert;
+use mayhap::hash::{HashFunction, HashId, KeyHasher};
+use mayhap::{BloomFilter, ReadOptions};
 
 use crate::persist::{Directory, Files, format_error};
 use crate::subject::{Blocked, Classic, Hashing, Readable, Subject, secret_key};
 
 const SEED: u64 = 71;
 
-/// Opens the file of a filter with other options than its own, in every way, and hands each error to `expected`.
+/// Opens the file of a filter with other options than its own, in every way, and hands each error to
+/// `expected`.
 fn refused<S>(subject: &S, options: &ReadOptions, expected: impl Fn(&FormatError) -> bool)
 where
     S: Subject<Filter: Insert + Files> + Readable,
@@ -106,5 +108,33 @@ fn a_filter_of_the_public_hash_needs_nothing() {
     for options in [ReadOptions::new(), ReadOptions::new().secret_key(secret_key(1))] {
         opens(&Blocked::planned(), &options);
         opens(&Classic::planned(), &options);
+    }
+}
+
+/// A function from outside that calls itself by one of our numbers: refused somewhere, or right; never a file
+/// that is read with our function and has lost its keys.
+#[test]
+fn a_function_under_a_false_number_does_no_harm() {
+    #[derive(Debug)]
+    struct Impostor(HashId);
+    impl HashFunction for Impostor {
+        fn id(&self) -> HashId {
+            self.0
+        }
+        fn hash(&self, key: &[u8]) -> u64 {
+            key.iter().map(|byte| u64::from(*byte)).sum()
+        }
+    }
+    for id in [HashId::XXH3, HashId::SIP13, HashId::new(0), HashId::new(255)] {
+        let hasher = || KeyHasher::custom(Impostor(id));
+        let Ok(mut filter) = BloomFilter::builder().keys(10).rate(0.01).hasher(hasher()).build() else {
+            continue;
+        };
+        filter.insert("a key");
+        let Ok(bytes) = filter.to_bytes() else { continue };
+        for options in [ReadOptions::new(), ReadOptions::new().hasher(hasher())] {
+            let Ok(again) = BloomFilter::from_bytes_with(&bytes, &options) else { continue };
+            assert!(again.contains("a key"), "{id:?}: saved, read again, and the key is lost");
+        }
     }
 }

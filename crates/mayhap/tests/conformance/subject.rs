@@ -16,7 +16,8 @@ use crate::keys::{KeyBytes, scattered};
 pub(crate) trait Subject: fmt::Debug {
     type Filter: Filter;
 
-    /// Makes filters for `keys` keys at `rate`. Every seed is another hash function, where the function has a seed.
+    /// Makes filters for `keys` keys at `rate`. Every seed is another hash function, where the function has a
+    /// seed.
     fn maker(&self, keys: u64, rate: f64) -> impl Fn(u64) -> Self::Filter;
 
     /// One filter for `keys` keys at `rate`.
@@ -30,9 +31,10 @@ pub(crate) trait Subject: fmt::Debug {
 
 /// Filters that can be made to fit into some memory.
 pub(crate) trait Limited: Subject {
-    /// The largest filters of `bytes` bytes at `rate`, and how many keys they promise to hold; nothing if they don't
-    /// hold a single one.
-    fn within(&self, bytes: u64, rate: f64) -> Option<(u64, Box<dyn Fn(u64) -> Self::Filter>)>;
+    /// How many keys the filters of [`within`](Self::within) promise to hold; nothing if not a single one.
+    fn capacity(&self, bytes: u64, rate: f64) -> Option<u64>;
+    /// Makes the largest filters of `bytes` bytes at `rate`.
+    fn within(&self, bytes: u64, rate: f64) -> impl Fn(u64) -> Self::Filter;
 }
 
 /// Filters that tell how far their estimates can be trusted.
@@ -195,10 +197,13 @@ impl Subject for Blocked {
 }
 
 impl Limited for Blocked {
-    fn within(&self, bytes: u64, rate: f64) -> Option<(u64, Box<dyn Fn(u64) -> BloomFilter>)> {
+    fn capacity(&self, bytes: u64, rate: f64) -> Option<u64> {
+        holds(self.builder().bytes(bytes).rate(rate).plan().map(|plan| plan.keys()))
+    }
+
+    fn within(&self, bytes: u64, rate: f64) -> impl Fn(u64) -> BloomFilter {
         let (builder, hashing) = (self.builder().bytes(bytes).rate(rate), self.hashing);
-        let keys = holds(builder.plan().map(|plan| plan.keys()))?;
-        Some((keys, Box::new(move |seed| builder.clone().hasher(hashing.hasher(seed)).build().unwrap())))
+        move |seed| builder.clone().hasher(hashing.hasher(seed)).build().unwrap()
     }
 }
 
@@ -270,10 +275,12 @@ impl Subject for Classic {
 }
 
 impl Limited for Classic {
-    fn within(&self, bytes: u64, rate: f64) -> Option<(u64, Box<dyn Fn(u64) -> ClassicBloom>)> {
-        let plan = ClassicPlan::for_capacity(bytes * 8, rate);
-        let keys = holds(plan.map(|plan| plan.keys()))?;
-        Some((keys, Box::new(self.of_plan(plan.unwrap()))))
+    fn capacity(&self, bytes: u64, rate: f64) -> Option<u64> {
+        holds(ClassicPlan::for_capacity(bytes * 8, rate).map(|plan| plan.keys()))
+    }
+
+    fn within(&self, bytes: u64, rate: f64) -> impl Fn(u64) -> ClassicBloom {
+        self.of_plan(ClassicPlan::for_capacity(bytes * 8, rate).unwrap())
     }
 }
 
@@ -332,9 +339,13 @@ macro_rules! shared {
         }
 
         impl Limited for $name {
-            fn within(&self, bytes: u64, rate: f64) -> Option<(u64, Box<dyn Fn(u64) -> $shared>)> {
-                let (keys, owned) = self.0.within(bytes, rate)?;
-                Some((keys, Box::new(move |seed| owned(seed).into_shared())))
+            fn capacity(&self, bytes: u64, rate: f64) -> Option<u64> {
+                self.0.capacity(bytes, rate)
+            }
+
+            fn within(&self, bytes: u64, rate: f64) -> impl Fn(u64) -> $shared {
+                let owned = self.0.within(bytes, rate);
+                move |seed| owned(seed).into_shared()
             }
         }
 
@@ -364,8 +375,8 @@ fn holds(keys: Result<u64, SizingError>) -> Option<u64> {
     }
 }
 
-/// The file of an empty filter like the one in `sample`, of another size. The constructors round sizes, so that
-/// filters fold well; here they must be exact.
+/// The file of an empty filter like the one in `sample`, of another size. The constructors round sizes, so
+/// that filters fold well; here they must be exact.
 fn empty_file(sample: &[u8], size: u64, blocks: u64) -> Vec<u8> {
     let mut header: Header = File::parse(sample).unwrap().header().clone();
     header.parameters[0] = size;

@@ -96,6 +96,7 @@ impl BloomBuilder {
     /// When the choices contradict each other or ask for what can't be.
     pub fn plan(&self) -> Result<BlockedPlan, SizingError> {
         let rate = self.rate.unwrap_or(DEFAULT_RATE);
+        crate::sizing::check_rate(rate)?;
         let plan = match (self.keys, self.bytes, self.shape) {
             (Some(keys), Some(bytes), shape) => {
                 let plan = match shape {
@@ -104,8 +105,11 @@ impl BloomBuilder {
                 };
                 match self.rate {
                     Some(rate) if rate < plan.expected_rate() => {
-                        let needed = BlockedPlan::for_rate(keys, rate)?.bytes();
-                        return Err(SizingError::TooLarge { bytes: needed, limit: bytes });
+                        let needed = match shape {
+                            None => BlockedPlan::for_rate(keys, rate)?,
+                            Some(shape) => BlockedPlan::for_rate_with_shape(shape, keys, rate)?,
+                        };
+                        return Err(SizingError::TooLarge { bytes: needed.bytes(), limit: bytes });
                     }
                     _ => plan,
                 }

@@ -17,8 +17,11 @@ use crate::hash::Digest;
 const PART_BLOCKS: usize = 8 << 10;
 /// More parts than this cost more in scattered writes than they save; parts of larger filters grow instead.
 const MOST_PARTS: usize = 512;
-/// Digests sorted at a time: bounds the memory beside the filter to twice this many digests (256 MiB).
+/// Digests sorted at a time, at least: 128 MiB of them.
 const SLAB: usize = 16 << 20;
+/// Digests sorted at a time for each block of the filter, at least. A part is read into the cache and written back for
+/// every slab, which takes longer than going to memory for each key when there is less than one key to a block.
+const SLAB_PER_BLOCK: usize = 2;
 /// Fewer digests than this are not worth a thread.
 const WORTH_A_THREAD: usize = 1 << 16;
 
@@ -26,7 +29,7 @@ impl BloomFilter {
     /// Adds many digests on up to `threads` threads; the result is the same as adding them one by one.
     ///
     /// Worth it for filters larger than the cache and millions of keys; small ones are added directly. Besides the
-    /// filter it takes up to 256 MiB of memory.
+    /// filter it takes about 128 MiB of memory, or a quarter of the filter if that is more.
     ///
     /// ```
     /// use mayhap::{BloomFilter, Digest};
@@ -39,24 +42,28 @@ impl BloomFilter {
     /// ```
     pub fn insert_bulk(&mut self, digests: &[Digest], threads: usize) {
         let mut sorters = Vec::new();
-        for slab in digests.chunks(SLAB) {
+        for slab in digests.chunks(self.slab()) {
             self.insert_slab(slab, threads, &mut sorters);
         }
     }
 
-    /// [`insert_bulk`](Self::insert_bulk) from an iterator.
+    /// [`insert_bulk`](Self::insert_bulk) from an iterator, with twice its memory.
     pub fn extend_bulk(&mut self, digests: impl IntoIterator<Item = Digest>, threads: usize) {
         let mut digests = digests.into_iter();
         let mut sorters = Vec::new();
         let mut slab = Vec::new();
         loop {
-            slab.extend(digests.by_ref().take(SLAB));
+            slab.extend(digests.by_ref().take(self.slab()));
             if slab.is_empty() {
                 return;
             }
             self.insert_slab(&slab, threads, &mut sorters);
             slab.clear();
         }
+    }
+
+    fn slab(&self) -> usize {
+        SLAB.max(SLAB_PER_BLOCK * self.blocks.len())
     }
 
     fn insert_slab(&mut self, digests: &[Digest], threads: usize, sorters: &mut Vec<Sorter>) {

@@ -2,7 +2,7 @@
 
 use super::BloomFilter;
 use crate::bits::{Block, Blocks, Line, Owned};
-use crate::bloom::fold::{Fit, largest_divisor};
+use crate::bloom::fold::{Fit, check_rate, largest_divisor};
 use crate::bloom::merge_error::MergeError;
 use crate::bloom::plan::Plan;
 
@@ -117,8 +117,9 @@ impl BloomFilter {
     /// ```
     ///
     /// # Errors
-    /// When the memory for the copy can't be had.
+    /// When `rate` isn't between 0 and 1, or the memory for the copy can't be had.
     pub fn fold_to_rate(&mut self, rate: f64) -> Result<u64, MergeError> {
+        check_rate(rate)?;
         let (keys, size) = (self.estimated_len(), self.region_blocks());
         let largest = largest_divisor(size, |factor| {
             let blocks = self.block_count() / factor;

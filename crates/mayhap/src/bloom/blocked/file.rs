@@ -33,13 +33,13 @@ impl OneSection for BloomFilter {
 }
 
 impl<S: Blocks> BloomFilter<S> {
-    fn file_header(&self) -> Header {
+    fn file_header(&self) -> Result<Header, FormatError> {
         let (keys, rate) = (self.plan.keys, self.plan.rate);
-        Header {
+        Ok(Header {
             recipe: self.shape.id(),
             parameters: [self.block_count(), 0, 0, 0],
-            ..file::header(Kind::BLOCKED_BLOOM, &self.hasher, keys, rate, self.block_count())
-        }
+            ..file::header(Kind::BLOCKED_BLOOM, &self.hasher, keys, rate, self.block_count())?
+        })
     }
 
     fn from_file((shape, plan): (Shape, Plan), hasher: KeyHasher, blocks: S) -> Result<Self, FormatError> {

@@ -2,7 +2,7 @@
 
 use super::ClassicBloom;
 use crate::bits::{BLOCK_BITS, Blocks, Line, Owned, Words, WordsMut as _};
-use crate::bloom::fold::{Fit, largest_divisor};
+use crate::bloom::fold::{Fit, check_rate, largest_divisor};
 use crate::bloom::merge_error::MergeError;
 use crate::bloom::plan::Plan;
 use crate::bloom::scheme::Scheme;
@@ -84,8 +84,9 @@ impl<C: Scheme> ClassicBloom<C> {
     /// factor (1: not at all).
     ///
     /// # Errors
-    /// When the recipe doesn't fold, or the memory for the copy can't be had.
+    /// When `rate` isn't between 0 and 1, the recipe doesn't fold, or the memory for the copy can't be had.
     pub fn fold_to_rate(&mut self, rate: f64) -> Result<u64, MergeError> {
+        check_rate(rate)?;
         let keys = self.estimated_len();
         let factor =
             largest_divisor(self.bits, |factor| classic::rate(keys, self.bits / factor, self.hashes) <= rate);

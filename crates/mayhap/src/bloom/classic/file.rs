@@ -41,13 +41,13 @@ impl OneSection for ClassicBloom {
 }
 
 impl<S: Blocks> ClassicBloom<Native, S> {
-    fn file_header(&self) -> Header {
+    fn file_header(&self) -> Result<Header, FormatError> {
         let (keys, rate) = (self.plan.keys, self.plan.rate);
-        Header {
+        Ok(Header {
             recipe: NATIVE,
             parameters: [self.bits, u64::from(self.hashes), 0, 0],
-            ..file::header(Kind::CLASSIC_BLOOM, self.hasher(), keys, rate, self.words.block_count())
-        }
+            ..file::header(Kind::CLASSIC_BLOOM, self.hasher(), keys, rate, self.words.block_count())?
+        })
     }
 
     fn from_file(

@@ -89,7 +89,7 @@ impl BlockedPlan {
         check_bytes(bytes, MAX_BYTES)?;
         let blocks = foldable_within(shape, bytes / BLOCK_BYTES);
         if capacity(shape, blocks, rate) == 0 {
-            let needed = super::blocks(shape, 1, rate)?.saturating_mul(BLOCK_BYTES);
+            let needed = foldable(shape, super::blocks(shape, 1, rate)?).saturating_mul(BLOCK_BYTES);
             return Err(SizingError::TooSmall { bytes, needed });
         }
         Self::with_blocks_at_rate(shape, blocks, rate)
@@ -122,7 +122,7 @@ impl BlockedPlan {
         check_blocks(shape, blocks)?;
         let keys = capacity(shape, blocks, rate);
         if keys == 0 {
-            let needed = super::blocks(shape, 1, rate)?.saturating_mul(BLOCK_BYTES);
+            let needed = foldable(shape, super::blocks(shape, 1, rate)?).saturating_mul(BLOCK_BYTES);
             return Err(SizingError::TooSmall { bytes: blocks * BLOCK_BYTES, needed });
         }
         Ok(Self { keys, rate, shape, blocks })
