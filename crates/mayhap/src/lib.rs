@@ -39,13 +39,18 @@
 //! # Features
 //!
 //! `std` (default): run-time choice of AVX2, threads, mapped files, huge pages, streams. Without it the crate is
-//! `no_std` and needs `alloc`; filters and files are the same, bit for bit.
+//! `no_std` and needs `alloc`; filters and files are the same, bit for bit. Either way the target must have 64-bit
+//! atomics, for filters that are shared between threads.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::cast_possible_truncation))]
 
 extern crate alloc;
+
+#[cfg(not(target_has_atomic = "64"))]
+compile_error!("mayhap needs a target with 64-bit atomics, for filters that are shared between threads");
+
 #[cfg(test)]
 extern crate std;
 

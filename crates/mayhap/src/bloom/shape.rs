@@ -16,13 +16,13 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Shape {
-    /// Four bits, one in each pair of words: for rates above about 4 %.
+    /// Four bits, one in each pair of words: for rates above about 2 %.
     Four,
-    /// Eight bits, one in each word: around 1 % and 0.1 %.
+    /// Eight bits, one in each word: from about 2 % down to 0.02 %.
     Eight,
-    /// Sixteen bits, two in each word, still in one cache line.
+    /// Sixteen bits, two in each word, still in one cache line: for low rates in filters of a few blocks.
     Sixteen,
-    /// Sixteen bits in two cache lines, one in each half of the filter: for low rates.
+    /// Sixteen bits in two cache lines, one in each half of the filter: below about 0.02 %.
     SixteenTwoLines,
 }
 

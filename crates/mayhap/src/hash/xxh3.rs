@@ -34,17 +34,19 @@ pub(crate) struct Xxh3 {
     short: u64,
     /// For 9 to 16 bytes.
     middling: [u64; 2],
-    /// For 17 to 64 bytes: a pair for each pair of words.
-    medium: [[u64; 2]; 4],
+    /// For 17 to 64 bytes: for the first word of each pair, and for the second. Not side by side, or the compiler would
+    /// take both XORs of a pair for one of 128 bits, and taking that apart again costs more than it saves.
+    medium: [[u64; 4]; 2],
 }
 
 impl Xxh3 {
     pub(super) const fn new(seed: u64) -> Self {
         let swapped = ((seed & 0xffff_ffff) as u32).swap_bytes() as u64;
-        let mut medium = [[0; 2]; 4];
+        let mut medium = [[0; 4]; 2];
         let mut pair = 0;
         while pair < 4 {
-            medium[pair] = [SECRET[2 * pair].wrapping_add(seed), SECRET[2 * pair + 1].wrapping_sub(seed)];
+            medium[0][pair] = SECRET[2 * pair].wrapping_add(seed);
+            medium[1][pair] = SECRET[2 * pair + 1].wrapping_sub(seed);
             pair += 1;
         }
         Self {
@@ -103,26 +105,31 @@ impl Xxh3 {
 
     /// 17 to 64 bytes, without a branch on the length.
     #[inline(always)]
+    #[allow(unsafe_code)]
     fn medium(&self, key: &[u8]) -> u64 {
         let len = key.len();
         // A key of at most 32 bytes has no inner pairs: read its first bytes instead, and drop the result by the mask.
-        let has_inner = len > 32;
-        let inner = if has_inner { 16 } else { 0 };
-        let inner_from_end = if has_inner { len - 32 } else { 0 };
-        let mask = if has_inner { u64::MAX } else { 0 };
+        let mask = u64::from(len > 32).wrapping_neg();
+        #[allow(clippy::cast_possible_truncation, reason = "the mask is all ones or all zeros")]
+        let (inner, inner_from_end) = (16 & mask as usize, len.wrapping_sub(32) & mask as usize);
 
-        let outer =
-            mix_pair(&key[..16], self.medium[0]).wrapping_add(mix_pair(&key[len - 16..], self.medium[1]));
-        let inner = mix_pair(&key[inner..inner + 16], self.medium[2])
-            .wrapping_add(mix_pair(&key[inner_from_end..inner_from_end + 16], self.medium[3]));
+        debug_assert!((17..=64).contains(&len) && inner + 16 <= len && inner_from_end + 16 <= len);
+        // SAFETY: `hash` calls this for 17 to 64 bytes only. The inner pairs start at 16 and at len - 32 if there are more
+        // than 32 bytes, else at 0: each is followed by 16 bytes. The compiler doesn't see it, and its check would cost
+        // more than two comparisons, because a function that may panic keeps a stack frame.
+        let (inner, inner_from_end) = unsafe {
+            (key.get_unchecked(inner..inner + 16), key.get_unchecked(inner_from_end..inner_from_end + 16))
+        };
+        let outer = self.mix_pair(&key[..16], 0).wrapping_add(self.mix_pair(&key[len - 16..], 1));
+        let inner = self.mix_pair(inner, 2).wrapping_add(self.mix_pair(inner_from_end, 3));
         avalanche((len as u64).wrapping_mul(PRIME64_1).wrapping_add(outer).wrapping_add(inner & mask))
     }
-}
 
-/// Sixteen bytes and two secret words.
-#[inline(always)]
-fn mix_pair(bytes: &[u8], secret: [u64; 2]) -> u64 {
-    multiply_fold(word64(&bytes[..8]) ^ secret[0], word64(&bytes[8..]) ^ secret[1])
+    /// Sixteen bytes and a pair of secret words.
+    #[inline(always)]
+    fn mix_pair(&self, bytes: &[u8], pair: usize) -> u64 {
+        multiply_fold(word64(&bytes[..8]) ^ self.medium[0][pair], word64(&bytes[8..]) ^ self.medium[1][pair])
+    }
 }
 
 /// The 128-bit product's two halves, XORed.

@@ -64,6 +64,16 @@ impl ClassicBloom {
         Self::with_plan(ClassicPlan::for_rate(keys, rate)?, KeyHasher::default())
     }
 
+    /// The filter of at most `bytes` bytes that holds the most keys at `rate`. Its planned number of keys is that.
+    ///
+    /// # Errors
+    /// As [`with_rate`](Self::with_rate), and when `bytes` can't hold even one key at that rate.
+    pub fn with_bytes(bytes: u64, rate: f64) -> Result<Self, Error> {
+        // Whole blocks, so that what is allocated stays within the limit.
+        let bits = bytes.saturating_mul(8) / BLOCK_BITS * BLOCK_BITS;
+        Self::exactly(ClassicPlan::for_capacity(bits, rate)?, KeyHasher::default())
+    }
+
     /// A filter of exactly `bits` bits that sets `hashes` of them for each key. Its planned number of keys is the one
     /// at which half the bits are set, where `hashes` is the best choice.
     ///
