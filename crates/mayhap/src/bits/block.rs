@@ -58,8 +58,8 @@ impl Line for AtomicBlock {
 impl AtomicBlock {
     /// Sets the bits of `mask`, and tells whether any was unset.
     ///
-    /// First looks which words lack a bit, without a branch, then writes to those: a branch for each word would be
-    /// mispredicted two or three times per key.
+    /// First looks which words lack a bit, without a branch, then writes to those. With a branch for each word, adding
+    /// from two threads took about twice as long.
     #[inline]
     pub(crate) fn or(&self, mask: &[u64; BLOCK_WORDS]) -> bool {
         let mut lacking = 0u32;

@@ -15,8 +15,8 @@ use crate::bloom::shape::Shape;
 const COMPILED_FOR_IT: bool =
     cfg!(all(target_feature = "avx2", target_feature = "bmi1", target_feature = "bmi2"));
 
-/// The proof that this CPU has AVX2, and the bit instructions that came with it (a longer multiplication and rotations
-/// into another register, worth a tenth in the hash loop): there is no other way to make one than [`detect`](Self::detect).
+/// The proof that this CPU has AVX2, and the bit instructions that came with it (a longer multiplication, and rotations
+/// into another register, which spare moves in the hash loop): there is no other way to make one than [`detect`](Self::detect).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Avx2(());
 
