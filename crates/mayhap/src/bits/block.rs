@@ -7,7 +7,7 @@ pub const BLOCK_WORDS: usize = 8;
 /// Bytes in a block: one cache line.
 pub const BLOCK_BYTES: usize = 64;
 /// Bits in a block.
-pub const BLOCK_BITS: u64 = 512;
+pub const BLOCK_BITS: u64 = 8 * BLOCK_BYTES as u64;
 
 /// A block that only its owner writes. Word i is lane i; bit j of a word is `1 << j`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -16,11 +16,10 @@ pub use mixture::{rate, rate_of_fill};
 pub use plan::BlockedPlan;
 pub use size::{bits_per_key, blocks, capacity, shape_for};
 
-/// Bits in a block: one cache line.
-pub const BLOCK_BITS: u64 = 512;
+pub use crate::bits::BLOCK_BITS;
 
 /// Bytes in a block.
-pub const BLOCK_BYTES: u64 = 64;
+pub const BLOCK_BYTES: u64 = BLOCK_BITS / 8;
 
 /// The most blocks of any filter.
 const MAX_BLOCKS: u64 = super::limits::MAX_BYTES / BLOCK_BYTES;
