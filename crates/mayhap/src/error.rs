@@ -3,10 +3,11 @@
 use core::fmt;
 
 use crate::bits::AllocError;
-use crate::bloom::MergeError;
 use crate::codec::FormatError;
 #[cfg(feature = "std")]
 use crate::codec::{FileError, StreamError};
+use crate::filter::InsertError;
+use crate::merge_error::MergeError;
 use crate::sizing::SizingError;
 
 /// Any error of this crate. Each operation has a narrower one, which converts into this.
@@ -19,6 +20,8 @@ pub enum Error {
     Alloc(AllocError),
     /// Two filters don't fit together.
     Merge(MergeError),
+    /// A key could not be added.
+    Insert(InsertError),
     /// The bytes are not a filter, or a damaged one.
     Format(FormatError),
     /// Reading or writing a stream failed.
@@ -35,6 +38,7 @@ impl fmt::Display for Error {
             Self::Sizing(error) => error.fmt(f),
             Self::Alloc(error) => error.fmt(f),
             Self::Merge(error) => error.fmt(f),
+            Self::Insert(error) => error.fmt(f),
             Self::Format(error) => error.fmt(f),
             #[cfg(feature = "std")]
             Self::Stream(error) => error.fmt(f),
@@ -56,7 +60,7 @@ macro_rules! from {
     )*};
 }
 
-from!(SizingError => Sizing, AllocError => Alloc, MergeError => Merge, FormatError => Format);
+from!(SizingError => Sizing, AllocError => Alloc, MergeError => Merge, InsertError => Insert, FormatError => Format);
 #[cfg(feature = "std")]
 from!(StreamError => Stream, FileError => File);
 

@@ -6,9 +6,10 @@
 
 use core::fmt;
 
-use crate::bits::{Blocks, Shared, Words, WordsMut};
-use crate::bloom::{BloomFilter, ClassicBloom, MergeError, Scheme};
+use crate::bits::{AllocError, Blocks, Shared, Words, WordsMut};
+use crate::bloom::{BloomFilter, ClassicBloom, Scheme};
 use crate::hash::Digest;
+use crate::merge_error::MergeError;
 
 /// Answers "no" or "mayhap".
 pub trait Filter {
@@ -30,14 +31,33 @@ pub trait Insert: Filter {
     /// Adds a key; true when it was new.
     ///
     /// # Errors
-    /// When the filter is full; it is unchanged then. A Bloom filter never is.
-    fn insert_hash(&mut self, hash: Self::Hash) -> Result<bool, Full>;
+    /// When the filter is full, or has another reason to refuse the key; it is unchanged then. A Bloom filter never has.
+    fn insert_hash(&mut self, hash: Self::Hash) -> Result<bool, InsertError>;
 
     /// The same for many: `new[i]` for `hashes[i]`.
     ///
     /// # Errors
-    /// When the filter became full on the way; the keys before that are in it.
-    fn insert_hashes(&mut self, hashes: &[Self::Hash], new: &mut [bool]) -> Result<(), Full>;
+    /// When a key was refused on the way; the keys before it are in the filter, those after it are not.
+    fn insert_hashes(&mut self, hashes: &[Self::Hash], new: &mut [bool]) -> Result<(), InsertError>;
+}
+
+/// Forgets keys that were added.
+///
+/// Removing a key that was never added, but is answered "mayhap", takes the place of another key, which may then be
+/// answered "no". Remove only what was added.
+pub trait Remove: Insert {
+    /// Removes a key, once. False when it certainly wasn't there; nothing is changed then.
+    fn remove_hash(&mut self, hash: Self::Hash) -> bool;
+
+    /// The same for many: `removed[i]` for `hashes[i]`.
+    fn remove_hashes(&mut self, hashes: &[Self::Hash], removed: &mut [bool]);
+}
+
+/// Tells how often a key was added.
+pub trait Count: Filter {
+    /// At least the number of times the key was added and not removed, up to what the filter can count; more when
+    /// other keys look like it.
+    fn count_hash(&self, hash: Self::Hash) -> u64;
 }
 
 /// Can become the union of itself and another.
@@ -91,17 +111,48 @@ pub trait Persist: Sized {
     fn from_bytes(bytes: &[u8]) -> Result<Self, crate::Error>;
 }
 
-/// A filter that has no room for another key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full;
+/// A key could not be added. The filter is as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InsertError {
+    /// There is no room for another key.
+    Full,
+    /// The filter holds as many copies of this key as it can tell apart from other keys.
+    TooManyCopies {
+        /// The most there can be.
+        limit: u64,
+    },
+    /// The key counts as removed, and a filter that remembers removals can't add it again.
+    Removed,
+    /// There is no memory to grow into.
+    Alloc(AllocError),
+}
 
-impl fmt::Display for Full {
+impl fmt::Display for InsertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the filter is full: make a larger one and add the keys to it again")
+        match self {
+            Self::Full => {
+                f.write_str("the filter is full: make a larger one and add the keys to it, or use one that grows")
+            }
+            Self::TooManyCopies { limit } => write!(
+                f,
+                "the filter holds {limit} copies of this key, the most it can: add a key only if it is absent, or use a counting filter"
+            ),
+            Self::Removed => f.write_str(
+                "the key was removed, or looks like one that was, and a dual filter can't add it again: use a counting or a cuckoo filter",
+            ),
+            Self::Alloc(error) => error.fmt(f),
+        }
     }
 }
 
-impl core::error::Error for Full {}
+impl core::error::Error for InsertError {}
+
+impl From<AllocError> for InsertError {
+    fn from(error: AllocError) -> Self {
+        Self::Alloc(error)
+    }
+}
 
 impl<S: Blocks> Filter for BloomFilter<S> {
     type Hash = Digest;
@@ -138,10 +189,10 @@ impl<C: Scheme, S: Words> Filter for ClassicBloom<C, S> {
 macro_rules! infallible_insert {
     ($([$($generics:tt)*] $filter:ty),* $(,)?) => {$(
         impl<$($generics)*> Insert for $filter {
-            fn insert_hash(&mut self, hash: Self::Hash) -> Result<bool, Full> {
+            fn insert_hash(&mut self, hash: Self::Hash) -> Result<bool, InsertError> {
                 Ok(<$filter>::insert_hash(self, hash))
             }
-            fn insert_hashes(&mut self, hashes: &[Self::Hash], new: &mut [bool]) -> Result<(), Full> {
+            fn insert_hashes(&mut self, hashes: &[Self::Hash], new: &mut [bool]) -> Result<(), InsertError> {
                 <$filter>::insert_hashes(self, hashes, new);
                 Ok(())
             }

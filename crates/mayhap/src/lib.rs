@@ -58,18 +58,21 @@ pub mod bits;
 pub mod bloom;
 pub mod codec;
 mod error;
+mod file;
 pub mod filter;
 pub mod hash;
+mod merge_error;
+mod plan;
 pub mod sizing;
 
-pub use bloom::{
-    BloomBuilder, BloomFilter, ClassicBloom, MergeError, ReadOptions, Shape, SharedBloomFilter,
-    SharedClassicBloom,
-};
+pub use bloom::{BloomBuilder, BloomFilter, ClassicBloom, Shape, SharedBloomFilter, SharedClassicBloom};
 #[cfg(feature = "std")]
 pub use bloom::{MappedBloomFilter, MappedClassicBloom};
 pub use error::Error;
+pub use file::ReadOptions;
+pub use filter::InsertError;
 pub use hash::{Digest, Key};
+pub use merge_error::MergeError;
 
 /// The examples of the README and of the documents, compiled and run.
 #[cfg(doctest)]

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::merge_error::MergeError;
+use crate::merge_error::MergeError;
 
 /// How two filters of one recipe come to one size.
 pub(super) enum Fit {

@@ -2,18 +2,13 @@
 
 mod blocked;
 mod classic;
-mod file;
 mod fold;
 mod kernel;
-mod merge_error;
-mod plan;
 mod scheme;
 mod shape;
 
 pub use blocked::{BloomBuilder, BloomFilter};
 pub use classic::ClassicBloom;
-pub use file::ReadOptions;
-pub use merge_error::MergeError;
 pub use scheme::{Native, Scheme};
 pub use shape::Shape;
 

@@ -36,6 +36,7 @@ pub mod blocked;
 pub mod classic;
 mod divisible;
 mod error;
+pub mod layers;
 mod limits;
 mod search;
 

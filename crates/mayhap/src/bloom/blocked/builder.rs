@@ -3,10 +3,10 @@
 use super::BloomFilter;
 use crate::bits::{BLOCK_BYTES, Owned, Shared};
 use crate::bloom::kernel::Kernel;
-use crate::bloom::plan::Plan;
 use crate::bloom::shape::Shape;
 use crate::error::Error;
 use crate::hash::{KeyHasher, SecretKey};
+use crate::plan::Plan;
 use crate::sizing::SizingError;
 use crate::sizing::blocked::BlockedPlan;
 

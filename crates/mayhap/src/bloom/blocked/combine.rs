@@ -3,8 +3,8 @@
 use super::BloomFilter;
 use crate::bits::{Block, Blocks, Line, Owned};
 use crate::bloom::fold::{Fit, check_rate, largest_divisor};
-use crate::bloom::merge_error::MergeError;
-use crate::bloom::plan::Plan;
+use crate::merge_error::MergeError;
+use crate::plan::Plan;
 
 impl BloomFilter {
     /// Adds every key of `other`: afterwards this filter is what it would be had all keys been inserted here.

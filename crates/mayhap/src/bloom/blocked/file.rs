@@ -1,22 +1,24 @@
 //! The blocked filter as a file of kind 1.
 
+use alloc::{vec, vec::Vec};
+
 use super::BloomFilter;
 #[cfg(feature = "std")]
 use crate::bits::Mapped;
 use crate::bits::{Blocks, Owned, View};
-use crate::bloom::file::{self, OneSection, file_methods, must_be_zero};
 use crate::bloom::kernel::Kernel;
-use crate::bloom::plan::Plan;
 use crate::bloom::shape::Shape;
-use crate::codec::{FormatError, Header, Kind};
+use crate::codec::{FormatError, Header, Kind, Section};
+use crate::file::{self, Stored, file_methods, must_be_zero};
 use crate::hash::KeyHasher;
+use crate::plan::Plan;
 
 /// Recipe number: that of the shape. Parameters: the number of blocks, and three zeros.
-impl OneSection for BloomFilter {
+impl Stored for BloomFilter {
     type Recipe = (Shape, Plan);
     const KIND: Kind = Kind::BLOCKED_BLOOM;
 
-    fn recipe(header: &Header) -> Result<(Self::Recipe, u64), FormatError> {
+    fn recipe(header: &Header) -> Result<(Self::Recipe, Vec<Section>), FormatError> {
         let number = u64::from(header.recipe);
         let shape =
             Shape::from_id(header.recipe).ok_or(FormatError::Unknown { what: "shape of a block", number })?;
@@ -28,7 +30,8 @@ impl OneSection for BloomFilter {
             let must_be = "above 0, and even for the shape of two lines";
             return Err(FormatError::BadField { field: "blocks", value: blocks, must_be });
         }
-        Ok(((shape, Plan { keys: header.planned_keys, rate: header.planned_rate }), blocks))
+        let plan = Plan { keys: header.planned_keys, rate: header.planned_rate };
+        Ok(((shape, plan), vec![file::section(blocks)?]))
     }
 }
 
@@ -38,20 +41,22 @@ impl<S: Blocks> BloomFilter<S> {
         Ok(Header {
             recipe: self.shape.id(),
             parameters: [self.block_count(), 0, 0, 0],
-            ..file::header(Kind::BLOCKED_BLOOM, &self.hasher, keys, rate, self.block_count())?
+            sections: vec![file::section(self.block_count())?],
+            ..file::header(Kind::BLOCKED_BLOOM, &self.hasher, keys, rate)?
         })
     }
 
-    fn from_file((shape, plan): (Shape, Plan), hasher: KeyHasher, blocks: S) -> Result<Self, FormatError> {
-        Ok(Self::from_parts(blocks, hasher, shape, Kernel::detect(), plan))
+    fn bodies(&self) -> impl Iterator<Item = &S> {
+        core::iter::once(&self.blocks)
+    }
+
+    fn from_file(
+        (shape, plan): (Shape, Plan),
+        hasher: KeyHasher,
+        bodies: Vec<S>,
+    ) -> Result<Self, FormatError> {
+        Ok(Self::from_parts(file::only(bodies)?, hasher, shape, Kernel::detect(), plan))
     }
 }
 
-file_methods!(
-    BloomFilter,
-    BloomFilter<Owned>,
-    BloomFilter<S>,
-    BloomFilter<View<'a>>,
-    BloomFilter<Mapped>,
-    blocks
-);
+file_methods!(BloomFilter<Owned>, BloomFilter<S>, BloomFilter<View<'a>>, BloomFilter<Mapped>);

@@ -36,11 +36,11 @@ pub use builder::BloomBuilder;
 use core::fmt;
 
 use super::kernel::{Contains, ContainsBatch, Kernel, Keys, Source};
-use super::plan::Plan;
 use super::shape::Shape;
 use crate::bits::{BLOCK_BYTES, Blocks, Owned};
 use crate::error::Error;
 use crate::hash::{Digest, Key, KeyHasher};
+use crate::plan::Plan;
 
 /// A blocked Bloom filter: the default, and the fastest.
 ///

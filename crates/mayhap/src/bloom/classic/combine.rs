@@ -3,9 +3,9 @@
 use super::ClassicBloom;
 use crate::bits::{BLOCK_BITS, Blocks, Line, Owned, Words, WordsMut as _};
 use crate::bloom::fold::{Fit, check_rate, largest_divisor};
-use crate::bloom::merge_error::MergeError;
-use crate::bloom::plan::Plan;
 use crate::bloom::scheme::Scheme;
+use crate::merge_error::MergeError;
+use crate::plan::Plan;
 use crate::sizing::classic;
 
 impl<C: Scheme> ClassicBloom<C> {

@@ -1,25 +1,27 @@
 //! The classic filter as a file of kind 2.
 
+use alloc::{vec, vec::Vec};
+
 use super::ClassicBloom;
 #[cfg(feature = "std")]
 use crate::bits::Mapped;
 use crate::bits::{BLOCK_BITS, Blocks, Owned, View};
-use crate::bloom::file::{self, OneSection, file_methods, must_be_zero};
-use crate::bloom::plan::Plan;
 use crate::bloom::scheme::Native;
-use crate::codec::{FormatError, Header, Kind};
+use crate::codec::{FormatError, Header, Kind, Section};
+use crate::file::{self, Stored, file_methods, must_be_zero};
 use crate::hash::KeyHasher;
+use crate::plan::Plan;
 use crate::sizing::MAX_HASHES;
 
 /// The number of [`Native`], the one recipe of this kind so far.
 const NATIVE: u16 = 1;
 
 /// Recipe number 1. Parameters: the number of bits, the bits per key, and two zeros.
-impl OneSection for ClassicBloom {
+impl Stored for ClassicBloom {
     type Recipe = (u64, u32, Plan);
     const KIND: Kind = Kind::CLASSIC_BLOOM;
 
-    fn recipe(header: &Header) -> Result<(Self::Recipe, u64), FormatError> {
+    fn recipe(header: &Header) -> Result<(Self::Recipe, Vec<Section>), FormatError> {
         if header.recipe != NATIVE {
             let number = u64::from(header.recipe);
             return Err(FormatError::Unknown { what: "recipe of a classic Bloom filter", number });
@@ -36,7 +38,7 @@ impl OneSection for ClassicBloom {
             .filter(|hashes| (1..=MAX_HASHES).contains(hashes))
             .ok_or(FormatError::BadField { field: "hashes", value: hashes, must_be: "1 to 64" })?;
         let plan = Plan { keys: header.planned_keys, rate: header.planned_rate };
-        Ok(((bits, hashes, plan), bits.div_ceil(BLOCK_BITS)))
+        Ok(((bits, hashes, plan), vec![file::section(bits.div_ceil(BLOCK_BITS))?]))
     }
 }
 
@@ -46,15 +48,21 @@ impl<S: Blocks> ClassicBloom<Native, S> {
         Ok(Header {
             recipe: NATIVE,
             parameters: [self.bits, u64::from(self.hashes), 0, 0],
-            ..file::header(Kind::CLASSIC_BLOOM, self.hasher(), keys, rate, self.words.block_count())?
+            sections: vec![file::section(self.words.block_count())?],
+            ..file::header(Kind::CLASSIC_BLOOM, self.hasher(), keys, rate)?
         })
+    }
+
+    fn bodies(&self) -> impl Iterator<Item = &S> {
+        core::iter::once(&self.words)
     }
 
     fn from_file(
         (bits, hashes, plan): (u64, u32, Plan),
         hasher: KeyHasher,
-        words: S,
+        bodies: Vec<S>,
     ) -> Result<Self, FormatError> {
+        let words = file::only(bodies)?;
         let too_small =
             FormatError::BadField { field: "bits", value: bits, must_be: "as many as the body holds" };
         let filter =
@@ -81,10 +89,8 @@ impl<S: Blocks> ClassicBloom<Native, S> {
 }
 
 file_methods!(
-    ClassicBloom,
     ClassicBloom<Native, Owned>,
     ClassicBloom<Native, S>,
     ClassicBloom<Native, View<'a>>,
-    ClassicBloom<Native, Mapped>,
-    words
+    ClassicBloom<Native, Mapped>
 );

@@ -25,11 +25,11 @@ mod shared;
 
 use core::fmt;
 
-use super::plan::Plan;
 use super::scheme::{Native, Scheme};
 use crate::bits::{BLOCK_BITS, Blocks, Owned, Words, is_worth_prefetching};
 use crate::error::Error;
 use crate::hash::{Key, KeyHasher};
+use crate::plan::Plan;
 use crate::sizing::{ClassicPlan, SizingError};
 
 /// A classic Bloom filter.

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use super::shape::Shape;
 use crate::bits::AllocError;
+use crate::bloom::Shape;
 
 /// Two filters can't be combined, or one can't be folded. Nothing was changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +44,11 @@ pub enum MergeError {
         /// The rate.
         got: f64,
     },
+    /// They differ in something that every filter of their kind must share.
+    Different {
+        /// In what: "counter widths", say.
+        what: &'static str,
+    },
     /// The memory for the folded copy can't be had.
     Alloc(AllocError),
 }
@@ -74,6 +79,9 @@ impl fmt::Display for MergeError {
             }
             Self::Rate { got } => {
                 write!(f, "a filter can't be folded to a rate of {got}: give one between 0 and 1")
+            }
+            Self::Different { what } => {
+                write!(f, "the filters have different {what}: build both with the same settings")
             }
             Self::Alloc(error) => error.fmt(f),
         }

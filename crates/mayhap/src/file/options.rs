@@ -1,0 +1,85 @@
+//! What a reader brings to a file.
+
+use crate::codec::{FormatError, HashRecord};
+use crate::hash::{KeyHasher, SecretKey};
+
+/// What a reader brings to a file: the secret key or foreign hash function it was built with, and a limit.
+///
+/// ```
+/// use mayhap::{BloomFilter, ReadOptions, hash::SecretKey};
+///
+/// let key = SecretKey::new([7; 16]);
+/// let filter = BloomFilter::builder().keys(100).rate(0.01).secret_key(key.clone()).build()?;
+/// let bytes = filter.to_bytes()?;
+/// assert!(BloomFilter::from_bytes(&bytes).is_err(), "which key?");
+/// let again = BloomFilter::from_bytes_with(&bytes, &ReadOptions::new().secret_key(key))?;
+/// assert!(again == filter);
+/// # Ok::<(), mayhap::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct ReadOptions {
+    hasher: Option<KeyHasher>,
+    max_bytes: u64,
+}
+
+impl ReadOptions {
+    /// No secret key, no foreign hash function, no limit.
+    pub const fn new() -> Self {
+        Self { hasher: None, max_bytes: u64::MAX }
+    }
+
+    /// The secret key the filter was built with.
+    pub fn secret_key(self, key: SecretKey) -> Self {
+        self.hasher(KeyHasher::sip13(key))
+    }
+
+    /// The hasher the filter was built with, where the file can't say it all: a secret key, or a function from outside.
+    pub fn hasher(mut self, hasher: KeyHasher) -> Self {
+        self.hasher = Some(hasher);
+        self
+    }
+
+    /// Refuse files longer than this before anything is allocated.
+    pub const fn max_bytes(mut self, limit: u64) -> Self {
+        self.max_bytes = limit;
+        self
+    }
+
+    #[cfg(feature = "std")]
+    pub(crate) const fn limit(&self) -> u64 {
+        self.max_bytes
+    }
+
+    /// Refuses a file that is longer than the limit.
+    pub(crate) fn check_length(&self, bytes: u64) -> Result<(), FormatError> {
+        if bytes > self.max_bytes {
+            Err(FormatError::TooLarge { bytes, limit: self.max_bytes })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The hasher that a file names.
+    pub(super) fn resolve(&self, record: &HashRecord) -> Result<KeyHasher, FormatError> {
+        let xxh3 = KeyHasher::xxh3(record.seed);
+        if HashRecord::from(&xxh3) == *record {
+            return Ok(xxh3);
+        }
+        match &self.hasher {
+            Some(hasher) if HashRecord::from(hasher) == *record => Ok(hasher.clone()),
+            hasher => Err(match record.key_id {
+                Some(expected) => {
+                    FormatError::WrongKey { expected, got: hasher.as_ref().and_then(KeyHasher::key_id) }
+                }
+                None => FormatError::Unknown { what: "hash function", number: u64::from(record.id.get()) },
+            }),
+        }
+    }
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
