@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-const REPORTED: [&str; 9] = [
+const REPORTED: [&str; 17] = [
     "fastbloom",
     "bloomfilter",
     "growable-bloom-filter",
@@ -13,6 +13,14 @@ const REPORTED: [&str; 9] = [
     "hashbrown",
     "foldhash",
     "xxhash-rust",
+    "cuckoofilter",
+    "scalable_cuckoo_filter",
+    "pdatastructs",
+    "probabilistic-collections",
+    "bloom",
+    "fastbloom-rs",
+    "bloomcraft",
+    "rustywallet-bloom",
     "mayhap",
 ];
 

@@ -11,6 +11,8 @@
 
 use std::hash::Hash;
 
+use crate::Settings;
+
 /// Absent keys are numbered from here, above any present one.
 const FIRST_ABSENT: u64 = 1 << 36;
 
@@ -34,6 +36,36 @@ impl BenchKey for &str {
     }
 }
 
+/// The numbers of the keys that filters of one size are filled with and asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Streams {
+    pub(crate) n: usize,
+    /// Small filters are built several times, so that a round lasts long enough to be timed.
+    filters: usize,
+    questions: usize,
+}
+
+impl Streams {
+    pub(crate) fn new(n: usize, settings: &Settings) -> Self {
+        let questions = settings.questions.unwrap_or(if n >= 50_000_000 { 20_000_000 } else { 4_000_000 });
+        Self { n, filters: (settings.inserts / n).max(1), questions }
+    }
+
+    /// `n` for each filter.
+    pub(crate) fn inserted(self) -> impl Iterator<Item = u64> {
+        present(0, self.filters * self.n)
+    }
+
+    /// From the keys of the last filter.
+    pub(crate) fn hits(self) -> impl Iterator<Item = u64> {
+        asked((self.filters - 1) * self.n, self.n, self.questions)
+    }
+
+    pub(crate) fn misses(self) -> impl Iterator<Item = u64> {
+        absent(self.questions)
+    }
+}
+
 /// The numbers of the keys `first..first + count`, in order of insertion.
 pub(crate) fn present(first: usize, count: usize) -> impl Iterator<Item = u64> {
     (first as u64..).take(count)
@@ -41,7 +73,13 @@ pub(crate) fn present(first: usize, count: usize) -> impl Iterator<Item = u64> {
 
 /// `count` random draws from `first..first + among`.
 pub(crate) fn asked(first: usize, among: usize, count: usize) -> impl Iterator<Item = u64> {
-    (0..count as u64).map(move |question| first as u64 + multiply_high(mix(!question), among as u64))
+    draws(among, count).map(move |index| (first + index) as u64)
+}
+
+/// `count` random draws from `0..among`.
+#[expect(clippy::cast_possible_truncation, reason = "below a usize")]
+pub(crate) fn draws(among: usize, count: usize) -> impl Iterator<Item = usize> {
+    (0..count as u64).map(move |question| multiply_high(mix(!question), among as u64) as usize)
 }
 
 /// `count` distinct keys that were never inserted.

@@ -6,12 +6,17 @@
 
 mod bulk;
 mod contestants;
+mod counting;
+mod cuckoo;
 mod dedup;
+mod deletable;
 mod keys;
+mod layers;
 mod limits;
 mod machine;
 mod measure;
 mod ours;
+mod removing;
 mod report;
 mod shared;
 mod single;
@@ -41,8 +46,8 @@ struct Arguments {
     #[arg(long, value_delimiter = ',', value_parser = parse_count)]
     keys: Vec<usize>,
 
-    /// Rates the filters are made for
-    #[arg(long, value_delimiter = ',', default_values_t = [0.01, 0.001])]
+    /// Rates the filters are made for [default: 0.01,0.001; 0.03 as well for deletable; 0.01 for layers]
+    #[arg(long, value_delimiter = ',')]
     rates: Vec<f64>,
 
     /// Rounds of each cell [default: 9; 5 from 50M keys on; 3 for dedup]
@@ -84,6 +89,14 @@ enum CellName {
     Bulk,
     /// `mayhap dedup` of 10M lines against sort and awk
     Dedup,
+    /// Cuckoo filters of 1M and 100M u64 keys: 16-bit fingerprints, 95 % load (2 GiB of memory)
+    Cuckoo,
+    /// Counting Bloom filters of 1M and 100M u64 keys (3 GiB of memory)
+    Counting,
+    /// Every kind that can delete, filters of 1M u64 keys
+    Deletable,
+    /// Chains of 1 to 10 layers, 1M u64 keys
+    Layers,
     /// All of the above
     All,
 }
@@ -102,12 +115,17 @@ impl Settings {
     fn admits(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|part| name.contains(part.as_str()))
     }
+
+    /// Rounds of a cell whose filters have `n` keys.
+    fn rounds_of(&self, n: usize) -> usize {
+        self.rounds.unwrap_or(if n >= 50_000_000 { 5 } else { 9 })
+    }
 }
 
 fn main() -> Result<(), Failure> {
     let arguments = Arguments::parse();
-    let settings = Settings {
-        rates: arguments.rates.clone(),
+    let mut settings = Settings {
+        rates: Vec::new(),
         rounds: arguments.rounds,
         questions: arguments.questions,
         inserts: 2_000_000,
@@ -121,6 +139,7 @@ fn main() -> Result<(), Failure> {
     println!("{}", machine::markdown());
     let mut reports = Vec::new();
     for cell in cells {
+        settings.rates = rates(cell, &arguments.rates).to_vec();
         for &size in sizes(cell, &arguments.keys) {
             for report in run(cell, size, &settings, &arguments)? {
                 println!("{}", report.markdown());
@@ -150,7 +169,19 @@ fn sizes(cell: CellName, chosen: &[usize]) -> &[usize] {
         CellName::Urls => &[10_000, 1_000_000, 10_000_000],
         CellName::Shared => &[50_000_000],
         CellName::Dedup => &[10_000_000],
+        CellName::Cuckoo | CellName::Counting => &[1_000_000, 100_000_000],
+        CellName::Deletable | CellName::Layers => &[1_000_000],
         CellName::All => &[],
+    }
+}
+
+/// The rates of a cell, unless the user chose others.
+fn rates(cell: CellName, chosen: &[f64]) -> &[f64] {
+    match cell {
+        _ if !chosen.is_empty() => chosen,
+        CellName::Deletable => &[0.03, 0.01, 0.001],
+        CellName::Layers => &[0.01],
+        _ => &[0.01, 0.001],
     }
 }
 
@@ -172,6 +203,10 @@ fn run(
             };
             Ok(vec![dedup::run(size, &mayhap, settings)?])
         }
+        CellName::Cuckoo => cuckoo::run(size, settings),
+        CellName::Counting => counting::run(size, settings),
+        CellName::Deletable => deletable::run(size, settings),
+        CellName::Layers => layers::run(size, settings),
         // `main` has replaced it by the others.
         CellName::All => Ok(Vec::new()),
     }

@@ -73,21 +73,36 @@ pub(crate) fn run<K, C: Contestant<K>>(work: &Workload<'_, K>, seed: u64) -> Res
         last = Some(filter);
     }
     let filter = last.ok_or("a workload has at least one filter of keys")?;
+    let insert_ns = insert_total as f64 / work.inserted.len() as f64;
+    let (sample, found) = ask(&filter, insert_ns, work.n, work.hits, work.misses);
+    all_found::<K, C>(found, work.hits.len())?;
+    Ok(sample)
+}
 
-    let (found, hit_time) = cpu_time(|| ask_loop(&filter, work.hits));
-    if found != work.hits.len() as u64 {
-        return Err(format!("{} lost keys: found {found} of {}", C::NAME, work.hits.len()).into());
-    }
-    let (false_positives, miss_time) = cpu_time(|| ask_loop(&filter, work.misses));
-
-    Ok(Sample {
-        insert_ns: insert_total as f64 / work.inserted.len() as f64,
-        hit_ns: hit_time as f64 / work.hits.len() as f64,
-        miss_ns: miss_time as f64 / work.misses.len() as f64,
-        bits_per_key: filter.bits() as f64 / work.n as f64,
+/// Asks for present keys and for absent ones; also tells how many of the present ones were found.
+pub(crate) fn ask<K, C: Contestant<K>>(
+    filter: &C,
+    insert_ns: f64,
+    held: usize,
+    hits: &[K],
+    misses: &[K],
+) -> (Sample, u64) {
+    let (found, hit_time) = cpu_time(|| ask_loop(filter, hits));
+    let (false_positives, miss_time) = cpu_time(|| ask_loop(filter, misses));
+    let sample = Sample {
+        insert_ns,
+        hit_ns: hit_time as f64 / hits.len() as f64,
+        miss_ns: miss_time as f64 / misses.len() as f64,
+        bits_per_key: filter.bits() as f64 / held as f64,
         false_positives,
-        absent_asked: work.misses.len() as u64,
-    })
+        absent_asked: misses.len() as u64,
+    };
+    (sample, found)
+}
+
+fn all_found<K, C: Contestant<K>>(found: u64, asked: usize) -> Result<(), Failure> {
+    let lost = || format!("{} lost keys: found {found} of {asked}", C::NAME).into();
+    if found == asked as u64 { Ok(()) } else { Err(lost()) }
 }
 
 // Functions of their own, so that one contestant's loop can't disturb how another's is compiled.

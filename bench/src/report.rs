@@ -26,15 +26,17 @@ impl Report {
         };
         let widths: Vec<usize> = (0..self.header.len()).map(width).collect();
         let header: Vec<String> = self.header.iter().map(|&name| String::from(name)).collect();
-        push_row(&mut text, &header, &widths);
-        // The first column holds names, the others numbers.
-        let rule = widths.iter().enumerate().map(|(column, &width)| {
+        // The first column holds names, the others numbers, or words throughout.
+        let words = |column: usize| self.rows.iter().all(|row| row[column].starts_with(char::is_alphabetic));
+        let left: Vec<bool> = (0..widths.len()).map(|column| column == 0 || words(column)).collect();
+        push_row(&mut text, &header, &widths, &left);
+        let rule = widths.iter().zip(&left).map(|(&width, &left)| {
             let dashes = "-".repeat(width + 1);
-            if column == 0 { format!("{dashes}-") } else { format!("{dashes}:") }
+            if left { format!("{dashes}-") } else { format!("{dashes}:") }
         });
         let _ = writeln!(text, "|{}|", rule.collect::<Vec<_>>().join("|"));
         for row in &self.rows {
-            push_row(&mut text, row, &widths);
+            push_row(&mut text, row, &widths, &left);
         }
         if !self.notes.is_empty() {
             text.push('\n');
@@ -46,10 +48,9 @@ impl Report {
     }
 }
 
-fn push_row(text: &mut String, cells: &[String], widths: &[usize]) {
-    for (column, (cell, &width)) in cells.iter().zip(widths).enumerate() {
-        let _ =
-            if column == 0 { write!(text, "| {cell:<width$} ") } else { write!(text, "| {cell:>width$} ") };
+fn push_row(text: &mut String, cells: &[String], widths: &[usize], left: &[bool]) {
+    for ((cell, &width), &left) in cells.iter().zip(widths).zip(left) {
+        let _ = if left { write!(text, "| {cell:<width$} ") } else { write!(text, "| {cell:>width$} ") };
     }
     text.push_str("|\n");
 }
@@ -115,12 +116,13 @@ mod tests {
     fn columns_line_up() {
         let report = Report {
             title: String::from("t"),
-            header: vec!["filter", "ns"],
-            rows: vec![vec![String::from("a"), String::from("10.5")]],
+            header: vec!["filter", "ns", "full"],
+            rows: vec![["a", "10.5", "grows"].map(String::from).to_vec()],
             notes: vec![String::from("note")],
             json: Value::Null,
         };
-        let expected = "### t\n\n| filter |   ns |\n|--------|-----:|\n| a      | 10.5 |\n\n- note\n";
+        let expected = "### t\n\n| filter |   ns | full  |\n|--------|-----:|-------|\n\
+                        | a      | 10.5 | grows |\n\n- note\n";
         assert_eq!(report.markdown(), expected);
     }
 

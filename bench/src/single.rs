@@ -7,11 +7,12 @@ use crate::contestants::{
     BloomFilterCrate, Contestant, ExactSet, FastBloomAtomic, FastBloomDefault, FastBloomFold, Growable,
     ParquetSbbf, SbbfRs, Xxh3, YARDSTICK,
 };
-use crate::keys::{self, BenchKey, UrlArena};
+use crate::keys::{self, BenchKey, Streams, UrlArena};
 use crate::limits::LineArray;
 use crate::measure::{Sample, Workload, median, run};
+use crate::ours::{Batches, Bloom, Calls};
 use crate::report::{self, Report};
-use crate::{Failure, Settings, ours, verdict};
+use crate::{Failure, Settings, verdict};
 
 /// How a contestant is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,10 +62,10 @@ fn everybody<K: BenchKey>() -> Vec<Entrant<K>> {
         entrant::<K, SbbfRs<FixedState>>(Role::Peer),
         entrant::<K, ParquetSbbf>(Role::Peer),
         entrant::<K, ExactSet<K>>(Role::Peer),
-        entrant::<K, ours::Calls<false>>(Role::Calls),
-        entrant::<K, ours::Batches<false>>(Role::Batches),
-        entrant::<K, ours::Calls<true>>(Role::PortableCalls),
-        entrant::<K, ours::Batches<true>>(Role::PortableBatches),
+        entrant::<K, Calls<Bloom<false>>>(Role::Calls),
+        entrant::<K, Batches<Bloom<false>>>(Role::Batches),
+        entrant::<K, Calls<Bloom<true>>>(Role::PortableCalls),
+        entrant::<K, Batches<Bloom<true>>>(Role::PortableBatches),
     ]
 }
 
@@ -117,23 +118,21 @@ pub(crate) struct Cell {
 
 /// Runs the cells of one filter size, one report for each rate. The keys are made once.
 pub(crate) fn run_size(kind: KeyKind, n: usize, settings: &Settings) -> Result<Vec<Report>, Failure> {
-    // Small filters are built several times, so that a round lasts long enough to be timed.
-    let filters = (settings.inserts / n).max(1);
-    let last = (filters - 1) * n;
-    let questions = settings.questions.unwrap_or(if n >= 50_000_000 { 20_000_000 } else { 4_000_000 });
     eprintln!("{} keys ({}): making them", report::count(n), kind.name());
-    let inserted = || keys::present(0, filters * n);
-    let hits = || keys::asked(last, n, questions);
-    let misses = || keys::absent(questions);
+    let streams = Streams::new(n, settings);
     // Addresses for the limit come from integers whatever the keys are.
-    let addresses = keys::integers(misses());
+    let addresses = keys::integers(streams.misses());
     match kind {
         KeyKind::Integers => {
-            let (inserted, hits) = (keys::integers(inserted()), keys::integers(hits()));
+            let (inserted, hits) = (keys::integers(streams.inserted()), keys::integers(streams.hits()));
             run_rates(kind, n, &inserted, &hits, &addresses, &addresses, settings)
         }
         KeyKind::Urls => {
-            let arenas = [UrlArena::of(inserted()), UrlArena::of(hits()), UrlArena::of(misses())];
+            let arenas = [
+                UrlArena::of(streams.inserted()),
+                UrlArena::of(streams.hits()),
+                UrlArena::of(streams.misses()),
+            ];
             let [inserted, hits, misses] = arenas.each_ref().map(UrlArena::urls);
             run_rates(kind, n, &inserted, &hits, &misses, &addresses, settings)
         }
@@ -165,7 +164,7 @@ fn run_cell<K: BenchKey>(
 ) -> Result<Report, Failure> {
     let mut entrants = everybody::<K>();
     entrants.retain(|entrant| settings.admits(entrant.name));
-    let rounds = settings.rounds.unwrap_or(if cell.n >= 50_000_000 { 5 } else { 9 });
+    let rounds = settings.rounds_of(cell.n);
     let mut samples: Vec<Vec<Sample>> = vec![Vec::new(); entrants.len()];
     let mut limits = [Vec::new(), Vec::new()];
     let mut bytes = 0;

@@ -90,15 +90,20 @@ fn promise(cell: Cell, ours: &Standing) -> String {
 /// A peer that is faster with no worse a rate and no more memory than 10 % above ours.
 fn beaten_by(ours: &Standing, peer: &Standing) -> Option<String> {
     let comparable = peer.rate() <= ours.rate() * 1.1 && peer.bits_per_key <= ours.bits_per_key * 1.1;
-    let faster: Vec<String> = (0..OPERATIONS.len())
-        .filter(|&operation| peer.times[operation] < ours.times[operation])
-        .map(|operation| {
-            let times = [peer.times[operation], ours.times[operation]].map(report::nanoseconds);
-            format!("{} ({} against {} ns)", OPERATIONS[operation], times[0], times[1])
+    let faster = faster(&OPERATIONS, &peer.times, &ours.times)?;
+    comparable.then(|| format!("{} is FASTER than {}: {faster}.", peer.name, ours.name))
+}
+
+/// The operations a peer is faster at, with both times.
+pub(crate) fn faster(operations: &[&str], peer_ns: &[f64], our_ns: &[f64]) -> Option<String> {
+    let times = operations.iter().zip(peer_ns.iter().zip(our_ns));
+    let faster: Vec<String> = times
+        .filter(|(_, (peer, ours))| peer < ours)
+        .map(|(operation, (&peer, &ours))| {
+            format!("{operation} ({} against {} ns)", report::nanoseconds(peer), report::nanoseconds(ours))
         })
         .collect();
-    (comparable && !faster.is_empty())
-        .then(|| format!("{} is FASTER than {}: {}.", peer.name, ours.name, faster.join(", ")))
+    (!faster.is_empty()).then(|| faster.join(", "))
 }
 
 #[cfg(test)]

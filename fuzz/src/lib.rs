@@ -26,7 +26,12 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: &[Target] = &[targets::file::TARGET, targets::blocked::TARGET, targets::classic::TARGET];
+pub const TARGETS: &[Target] = &[
+    targets::file::TARGET,
+    targets::blocked::TARGET,
+    targets::classic::TARGET,
+    targets::multiset::TARGET,
+];
 
 /// The input of one case, which the three numbers alone determine.
 #[must_use]

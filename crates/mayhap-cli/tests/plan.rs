@@ -32,6 +32,60 @@ fn text_shows_every_kind_and_a_recommendation() {
 }
 
 #[test]
+fn every_kind_says_what_it_can_do() {
+    let report = json(&["-n", "1M", "-p", "1%"]);
+    let abilities = |kind: &str| {
+        let filter = filter(&report, kind);
+        ["deletes", "grows", "counts"].map(|ability| filter[ability].as_bool().unwrap())
+    };
+    assert_eq!(abilities("BloomFilter"), [false, false, false]);
+    assert_eq!(abilities("ScalableBloom"), [false, true, false]);
+    assert_eq!(abilities("WindowBloom"), [false, false, false]);
+    assert_eq!(abilities("CountingBloom"), [true, false, true]);
+    assert_eq!(abilities("DualBloom"), [true, false, false]);
+    assert_eq!(abilities("DLeftCounting"), [true, false, true]);
+    assert_eq!(abilities("CuckooFilter"), [true, false, true]);
+    assert_eq!(abilities("ScalableCuckoo"), [true, true, true]);
+    let widths: Vec<_> = report["filters"].as_array().unwrap().iter().map(|f| &f["counter_bits"]).collect();
+    assert!([4, 8, 16].into_iter().all(|bits| widths.contains(&&Value::from(bits))), "{widths:?}");
+
+    let memory = |kind: &str| filter(&report, kind)["bits_per_key"].as_f64().unwrap();
+    assert!(memory("CuckooFilter") < memory("BloomFilter"), "the least memory of those that delete");
+    assert!(memory("DLeftCounting") * 2.0 < memory("CountingBloom"));
+}
+
+#[test]
+fn a_billion_phone_numbers() {
+    // Eleven digits of which the first is fixed: a bit for each number is less than a filter.
+    let report = json(&["-n", "1B", "-p", "0.1%", "--range", "10B"]);
+    assert_eq!(report["bitmap"]["bytes"], 1_250_000_000);
+    assert_eq!(report["recommended"], "Bitmap");
+    let gigabytes = |kind: &str| filter(&report, kind)["bytes"].as_u64().unwrap() as f64 / 1e9;
+    assert!((gigabytes("ClassicBloom") - 1.80).abs() < 0.005);
+    assert!((gigabytes("BloomFilter") - 1.97).abs() < 0.005);
+
+    // All numbers of eleven digits.
+    let report = json(&["-n", "1B", "-p", "0.1%", "--range", "100B"]);
+    assert_eq!(report["bitmap"]["bytes"], 12_500_000_000_u64);
+    assert_eq!(report["recommended"], "BloomFilter");
+}
+
+#[test]
+fn exact_sets_stand_beside_a_filter() {
+    let report = json(&["--exact-sets"]);
+    let rows = report["bytes_per_key"].as_array().unwrap();
+    assert_eq!(rows.len(), 6);
+    assert_eq!((&rows[0]["keys"], &rows[5]["keys"]), (&Value::from(10_000), &Value::from(1_000_000_000)));
+    for row in rows {
+        assert!(row["bloom_filter"].as_f64().unwrap() * 6.0 < row["sorted_vec_u64"].as_f64().unwrap());
+    }
+    let output = mayhap(&["plan", "--exact-sets", "-p", "0.1%"], b"");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("BloomFilter at 0.1%") && text.contains("62.4"), "{text}");
+    fails(&["plan", "--exact-sets", "-n", "5"], b"", "cannot be used with");
+}
+
+#[test]
 fn json_has_the_same_numbers() {
     let report = json(&["-n", "100M", "-p", "1%"]);
     let blocked = filter(&report, "BloomFilter");

@@ -126,6 +126,13 @@ pub enum InsertError {
     Removed,
     /// There is no memory to grow into.
     Alloc(AllocError),
+    /// A number that a bitmap has no place for.
+    OutOfUniverse {
+        /// The number.
+        number: u64,
+        /// The largest that it can hold.
+        largest: u64,
+    },
 }
 
 impl fmt::Display for InsertError {
@@ -142,6 +149,10 @@ impl fmt::Display for InsertError {
                 "the key was removed, or looks like one that was, and a dual filter can't add it again: use a counting or a cuckoo filter",
             ),
             Self::Alloc(error) => error.fmt(f),
+            Self::OutOfUniverse { number, largest } => write!(
+                f,
+                "the number {number} is outside the bitmap, which holds 0 to {largest}: make one with a larger universe, or a sparse one"
+            ),
         }
     }
 }

@@ -54,9 +54,14 @@ compile_error!("mayhap needs a target with 64-bit atomics, for filters that are 
 #[cfg(test)]
 extern crate std;
 
+#[cfg(feature = "bitmap")]
+pub mod bitmap;
 pub mod bits;
 pub mod bloom;
 pub mod codec;
+pub mod counting;
+pub mod cuckoo;
+pub mod d_left;
 mod error;
 mod file;
 pub mod filter;
@@ -65,9 +70,28 @@ mod merge_error;
 mod plan;
 pub mod sizing;
 
+#[cfg(feature = "bitmap")]
+pub use bitmap::Bitmap;
+#[cfg(all(feature = "bitmap", feature = "std"))]
+pub use bitmap::MappedBitmap;
 pub use bloom::{BloomBuilder, BloomFilter, ClassicBloom, Shape, SharedBloomFilter, SharedClassicBloom};
+pub use bloom::{DualBloom, DualBuilder, DualRates, WindowBloom, WindowBuilder};
+#[cfg(feature = "std")]
+pub use bloom::{MappedDualBloom, MappedWindowBloom};
 #[cfg(feature = "std")]
 pub use bloom::{MappedBloomFilter, MappedClassicBloom};
+#[cfg(feature = "std")]
+pub use bloom::MappedScalableBloom;
+pub use bloom::{Growth, LayerInfo, ScalableBloom, ScalableBuilder};
+#[cfg(feature = "std")]
+pub use counting::MappedCountingBloom;
+pub use counting::{CountingBloom, CountingBuilder};
+pub use d_left::DLeftCounting;
+#[cfg(feature = "std")]
+pub use d_left::MappedDLeftCounting;
+#[cfg(feature = "std")]
+pub use cuckoo::{MappedCuckooFilter, MappedScalableCuckoo};
+pub use cuckoo::{CuckooBuilder, CuckooFilter, ScalableCuckoo, ScalableCuckooBuilder};
 pub use error::Error;
 pub use file::ReadOptions;
 pub use filter::InsertError;

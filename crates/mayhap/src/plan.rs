@@ -25,4 +25,4 @@ impl Plan {
 }
 
 /// A filter filled exactly to its plan is called over it less than once in ten thousand times.
-const OVER_PLAN_SIGMAS: f64 = 4.0;
+pub(crate) const OVER_PLAN_SIGMAS: f64 = 4.0;

@@ -13,14 +13,19 @@
 
 use std::path::PathBuf;
 
+use mayhap::bits::Mapped;
 use mayhap::bloom::Shape;
 use mayhap::codec::{Existing, File, Version};
+use mayhap::counting::{CounterLayout, CounterShape, CounterWidth};
 use mayhap::hash::{HashFunction, HashId, KeyHasher, SecretKey};
 use mayhap::sizing::ClassicPlan;
-use mayhap::{BloomFilter, ClassicBloom, MappedBloomFilter, MappedClassicBloom, ReadOptions};
+use mayhap::{
+    Bitmap, BloomFilter, ClassicBloom, CountingBloom, DLeftCounting, DualBloom, MappedBitmap,
+    MappedBloomFilter, MappedClassicBloom, ReadOptions, ScalableBloom, WindowBloom,
+};
 
 use Hashing::{Fnv, Sip13, Xxh3};
-use Recipe::{Blocked, Classic, ClassicOf};
+use Recipe::{Blocked, Classic, ClassicOf, Counting, DLeft, Dual, Scalable, WindowByCount, WindowByTime};
 
 /// A file of version 1.0.
 struct Frozen {
@@ -42,6 +47,18 @@ enum Recipe {
     Classic,
     /// Bits and hashes, whatever sizing would choose; by XXH3 with seed 0.
     ClassicOf(u64, u32),
+    /// And 200 keys "gone 0" … that were added and removed again, and one, "often", that was added 20 times.
+    Counting(CounterLayout),
+    /// Made for 200 more, which were added first and removed again, and 20 copies of "often".
+    DLeft,
+    /// And 200 keys "gone 0" … that were added and removed again.
+    Dual,
+    /// Reserved for 100.
+    Scalable,
+    /// Three slots; a key at each instant from 2 001 on, after keys "old 0" … that are forgotten by the end.
+    WindowByTime,
+    /// Three slots, after 900 keys "old 0" ….
+    WindowByCount,
 }
 
 #[derive(Clone, Copy)]
@@ -55,7 +72,7 @@ enum Hashing {
 const SECRET: [u8; 16] = *b"frozen in amber!";
 const ABSENT: u64 = 100_000;
 
-const FROZEN: [Frozen; 12] = [
+const FROZEN: &[Frozen] = &[
     row("blocked-four-xxh3-42", Blocked(FOUR), Xxh3(42), 2_000, 0.1, 0x8f13_2681_834a_37a3, 8_806),
     row("blocked-eight-xxh3-42", Blocked(EIGHT), Xxh3(42), 2_000, 0.01, 0x7590_8ac8_ffb2_441d, 846),
     row("blocked-sixteen-xxh3-42", Blocked(SIXTEEN), Xxh3(42), 2_000, 0.001, 0x48c7_e513_cf32_8374, 79),
@@ -68,6 +85,15 @@ const FROZEN: [Frozen; 12] = [
     row("classic-sip13", Classic, Sip13, 2_000, 0.1, 0x4341_d926_9352_1881, 9_975),
     row("classic-fnv1a", Classic, Fnv, 2_000, 0.01, 0x7939_e014_92aa_bda4, 984),
     row("classic-10007-bits-xxh3-0", ClassicOf(10_007, 5), Xxh3(0), 1_500, 0.0, 0x81ad_5461_9d90_1261, 4_120),
+    row("counting-four-8-xxh3-42", Counting(FOUR_8), Xxh3(42), 200, 0.03, 0x8ac4_a1d8_0999_63d2, 2_607),
+    row("counting-eight-4-xxh3-42", Counting(EIGHT_4), Xxh3(42), 200, 0.01, 0x2a70_565d_f10b_7a9d, 889),
+    row("counting-two-lines-4-sip13", Counting(TWO_4), Sip13, 200, 0.01, 0x41ed_f6d3_cc5d_7767, 771),
+    row("counting-sixteen-16-xxh3-0", Counting(SIXTEEN_16), Xxh3(0), 100, 1e-4, 0xb1de_c966_1024_7d3f, 9),
+    row("d-left-xxh3-42", DLeft, Xxh3(42), 2_000, 0.01, 0x99db_6c2e_a7c5_5375, 670),
+    row("dual-xxh3-42", Dual, Xxh3(42), 2_000, 0.01, 0x5cc0_7bb0_1f99_7e86, 936),
+    row("scalable-xxh3-42", Scalable, Xxh3(42), 2_000, 0.01, 0x1c06_8476_adcb_28c8, 333),
+    row("window-by-time-xxh3-42", WindowByTime, Xxh3(42), 2_000, 0.01, 0xcb7f_53a0_70d2_f342, 90),
+    row("window-by-count-sip13", WindowByCount, Sip13, 2_000, 0.01, 0xb155_3f40_0877_2983, 607),
 ];
 
 /// Filters too large to be kept: of more than a MiB, where the layout of the file is another and there are
@@ -81,6 +107,11 @@ const FOUR: Shape = Shape::Four;
 const EIGHT: Shape = Shape::Eight;
 const SIXTEEN: Shape = Shape::Sixteen;
 const TWO_LINES: Shape = Shape::SixteenTwoLines;
+const FOUR_8: CounterLayout = CounterLayout { shape: CounterShape::Four, width: CounterWidth::Eight };
+const EIGHT_4: CounterLayout = CounterLayout { shape: CounterShape::Eight, width: CounterWidth::Four };
+const TWO_4: CounterLayout = CounterLayout { shape: CounterShape::EightTwoLines, width: CounterWidth::Four };
+const SIXTEEN_16: CounterLayout =
+    CounterLayout { shape: CounterShape::SixteenTwoLines, width: CounterWidth::Sixteen };
 
 const fn row(
     name: &'static str,
@@ -112,7 +143,7 @@ fn files_are_rebuilt_byte_for_byte() {
 
 #[test]
 fn files_of_version_1_0_open_and_answer_the_same() {
-    for frozen in &FROZEN {
+    for frozen in FROZEN {
         let path = frozen.path();
         if std::env::var_os("MAYHAP_BLESS").is_some() && !path.exists() {
             std::fs::write(&path, frozen.build()).unwrap();
@@ -146,7 +177,84 @@ fn files_of_version_1_0_open_and_answer_the_same() {
                 assert_eq!(frozen.answers(|key| mapped.contains(key)), expected, "{name}, mapped");
                 assert_eq!(opened.to_bytes().unwrap(), bytes, "{name}: written again, other bytes");
             }
+            Counting(_) => {
+                let opened = CountingBloom::open_with(&path, &options).unwrap();
+                assert_eq!(frozen.answers(|key| opened.contains(key)), expected, "{name}, read");
+                let mapped = CountingBloom::<Mapped>::map_with(&path, &options).unwrap();
+                assert_eq!(frozen.answers(|key| mapped.contains(key)), expected, "{name}, mapped");
+                assert_eq!(opened.to_bytes().unwrap(), bytes, "{name}: written again, other bytes");
+                assert_eq!(opened.count("often"), opened.max_count().min(20), "{name}");
+                assert_eq!(opened.len(), frozen.keys + 20, "{name}");
+            }
+            DLeft => {
+                let opened = DLeftCounting::open_with(&path, &options).unwrap();
+                assert_eq!(frozen.answers(|key| opened.contains(key)), expected, "{name}, read");
+                let mapped = DLeftCounting::<Mapped>::map_with(&path, &options).unwrap();
+                assert_eq!(frozen.answers(|key| mapped.contains(key)), expected, "{name}, mapped");
+                assert_eq!(opened.to_bytes().unwrap(), bytes, "{name}: written again, other bytes");
+                assert_eq!((opened.len(), opened.count("often")), (frozen.keys + 20, 20), "{name}");
+            }
+            Dual => {
+                let opened = DualBloom::open_with(&path, &options).unwrap();
+                assert_eq!(frozen.answers(|key| opened.contains(key)), expected, "{name}, read");
+                let mapped = DualBloom::<Mapped>::map_with(&path, &options).unwrap();
+                assert_eq!(frozen.answers(|key| mapped.contains(key)), expected, "{name}, mapped");
+                assert_eq!(opened.to_bytes().unwrap(), bytes, "{name}: written again, other bytes");
+                assert!((0..200).all(|i| !opened.contains(&format!("gone {i}"))), "{name}");
+            }
+            Scalable => {
+                let opened = ScalableBloom::open_with(&path, &options).unwrap();
+                assert_eq!(frozen.answers(|key| opened.contains(key)), expected, "{name}, read");
+                let mapped = ScalableBloom::<Mapped>::map_with(&path, &options).unwrap();
+                assert_eq!(frozen.answers(|key| mapped.contains(key)), expected, "{name}, mapped");
+                assert_eq!(opened.to_bytes().unwrap(), bytes, "{name}: written again, other bytes");
+            }
+            WindowByTime | WindowByCount => {
+                let opened = WindowBloom::open_with(&path, &options).unwrap();
+                assert_eq!(frozen.answers(|key| opened.contains(key)), expected, "{name}, read");
+                let mapped = WindowBloom::<Mapped>::map_with(&path, &options).unwrap();
+                assert_eq!(frozen.answers(|key| mapped.contains(key)), expected, "{name}, mapped");
+                assert_eq!(opened.to_bytes().unwrap(), bytes, "{name}: written again, other bytes");
+            }
         }
+    }
+}
+
+/// The name, the XXH3-64 of the file, and the bitmap in it.
+type FrozenBitmap = (&'static str, u64, fn() -> Bitmap);
+
+/// Squares below a thousand, and in the sparse form containers of each shape: arrays, bits, runs.
+const BITMAPS: [FrozenBitmap; 2] = [
+    ("bitmap-dense", 0x501b_12f3_03f0_1b74, || {
+        let mut squares = Bitmap::dense(1000).unwrap();
+        squares.extend((0..32).map(|i| i * i));
+        squares
+    }),
+    ("bitmap-sparse", 0x28e3_c9c0_b247_0e10, || {
+        let mut numbers: Bitmap = (0..3000).map(|i| i * i).collect();
+        numbers.insert_range(20_000_000..20_100_000).unwrap();
+        numbers.extend((30_000_000..30_020_000).step_by(2));
+        numbers.extend([(1 << 33) + 1, u64::MAX]);
+        numbers
+    }),
+];
+
+#[test]
+fn bitmaps_of_version_1_0_open_and_are_the_same() {
+    for (name, digest, build) in BITMAPS {
+        let (path, bitmap) = (directory().join(format!("v1.0-{name}.mayhap")), build());
+        if std::env::var_os("MAYHAP_BLESS").is_some() && !path.exists() {
+            std::fs::write(&path, bitmap.to_bytes().unwrap()).unwrap();
+        }
+        let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let found = KeyHasher::xxh3(0).digest(&bytes).get();
+        println!("{name}: {found:#018x}");
+        assert_eq!(found, digest, "{name}: the file was changed");
+        assert!(bytes == bitmap.to_bytes().unwrap(), "{name}: rebuilt from its numbers, other bytes");
+        let opened = Bitmap::open(&path).unwrap();
+        assert!(opened == bitmap, "{name}, read");
+        assert!(MappedBitmap::map(&path).unwrap() == bitmap, "{name}, mapped");
+        assert!(opened.to_bytes().unwrap() == bytes, "{name}: written again, other bytes");
     }
 }
 
@@ -155,7 +263,8 @@ fn files_of_version_1_0_open_and_answer_the_same() {
 fn every_file_in_the_directory_is_listed() {
     for entry in std::fs::read_dir(directory()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        let listed = FROZEN.iter().any(|frozen| frozen.path().ends_with(&name));
+        let listed = FROZEN.iter().any(|frozen| frozen.path().ends_with(&name))
+            || BITMAPS.iter().any(|(bitmap, ..)| name == format!("v1.0-{bitmap}.mayhap"));
         assert!(listed, "testdata/files/{name} is not listed in this test");
     }
     let path = std::env::temp_dir().join(format!("mayhap-frozen-{}.mayhap", std::process::id()));
@@ -239,6 +348,70 @@ impl Frozen {
                 filter.extend(keys);
                 filter.to_bytes().unwrap()
             }
+            Counting(CounterLayout { shape, width }) => {
+                let builder =
+                    CountingBloom::builder().keys(self.keys).rate(self.rate).shape(shape).width(width);
+                let mut filter = builder.hasher(self.hasher()).build().unwrap();
+                filter.extend((0..200).map(|i| format!("gone {i}")));
+                filter.extend(keys);
+                for i in 0..200 {
+                    assert!(filter.remove(&format!("gone {i}")));
+                }
+                filter.extend(["often"; 20]);
+                filter.to_bytes().unwrap()
+            }
+            DLeft => {
+                let builder = DLeftCounting::builder().keys(self.keys + 200).rate(self.rate);
+                let mut filter = builder.hasher(self.hasher()).build().unwrap();
+                let gone = (0..200).map(|i| format!("gone {i}"));
+                for key in gone.clone().chain(keys) {
+                    filter.insert(&key).unwrap();
+                }
+                assert!(gone.into_iter().all(|key| filter.remove(&key)));
+                for _ in 0..20 {
+                    filter.insert("often").unwrap();
+                }
+                filter.to_bytes().unwrap()
+            }
+            Dual => {
+                let builder = DualBloom::builder().keys(self.keys + 200).rate(self.rate).hidden_rate(1e-6);
+                let mut filter = builder.removals(200).hasher(self.hasher()).build().unwrap();
+                for i in 0..200 {
+                    filter.insert(&format!("gone {i}")).unwrap();
+                    filter.remove(&format!("gone {i}"));
+                }
+                for key in keys {
+                    filter.insert(&key).unwrap();
+                }
+                filter.to_bytes().unwrap()
+            }
+            Scalable => {
+                let builder = ScalableBloom::builder().keys(100).rate(self.rate);
+                let mut filter = builder.hasher(self.hasher()).build().unwrap();
+                for key in keys {
+                    filter.insert(&key).unwrap();
+                }
+                assert_eq!(filter.layer_count(), 5);
+                filter.to_bytes().unwrap()
+            }
+            WindowByTime => {
+                let builder = WindowBloom::builder().window(self.keys).generations(3).keys(self.keys);
+                let mut filter = builder.rate(self.rate).burst(1.5).hasher(self.hasher()).build().unwrap();
+                for now in 0..=self.keys {
+                    filter.insert_at(&format!("old {now}"), now);
+                }
+                for (key, now) in keys.zip(self.keys + 1..) {
+                    filter.insert_at(&key, now);
+                }
+                filter.to_bytes().unwrap()
+            }
+            WindowByCount => {
+                let builder = WindowBloom::builder().generations(3).keys(self.keys).rate(self.rate);
+                let mut filter = builder.hasher(self.hasher()).build().unwrap();
+                filter.extend((0..900).map(|i| format!("old {i}")));
+                filter.extend(keys);
+                filter.to_bytes().unwrap()
+            }
         }
     }
 
@@ -250,6 +423,26 @@ impl Frozen {
             }
             Classic | ClassicOf(..) => {
                 let filter = ClassicBloom::from_bytes_with(bytes, &self.options()).unwrap();
+                self.answers(|key| filter.contains(key))
+            }
+            Counting(_) => {
+                let filter = CountingBloom::from_bytes_with(bytes, &self.options()).unwrap();
+                self.answers(|key| filter.contains(key))
+            }
+            DLeft => {
+                let filter = DLeftCounting::from_bytes_with(bytes, &self.options()).unwrap();
+                self.answers(|key| filter.contains(key))
+            }
+            Dual => {
+                let filter = DualBloom::from_bytes_with(bytes, &self.options()).unwrap();
+                self.answers(|key| filter.contains(key))
+            }
+            Scalable => {
+                let filter = ScalableBloom::from_bytes_with(bytes, &self.options()).unwrap();
+                self.answers(|key| filter.contains(key))
+            }
+            WindowByTime | WindowByCount => {
+                let filter = WindowBloom::from_bytes_with(bytes, &self.options()).unwrap();
                 self.answers(|key| filter.contains(key))
             }
         }

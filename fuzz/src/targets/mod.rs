@@ -4,3 +4,4 @@ pub mod blocked;
 pub mod classic;
 pub mod file;
 mod model;
+pub mod multiset;

@@ -1,5 +1,7 @@
 //! What an exact set of the same keys takes.
 
+use crate::numbers::{format_count, format_size};
+
 /// Rust's `HashSet` (hashbrown), after it has grown to its keys.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct HashSet {
@@ -52,6 +54,39 @@ impl HashSet {
     /// Bits for each key.
     pub(super) fn bits_per_key(&self) -> Option<f64> {
         self.bytes.map(|bytes| bytes as f64 * 8.0 / self.keys as f64)
+    }
+}
+
+/// One bit for every number of a range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ExactBitmap {
+    /// How many numbers there are.
+    pub(super) range: u64,
+    /// How many of them are keys, if that is known.
+    pub(super) keys: Option<u64>,
+}
+
+impl ExactBitmap {
+    /// Its memory, in whole lines.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.range.div_ceil(8).next_multiple_of(64)
+    }
+
+    /// Bits for each key.
+    pub(super) fn bits_per_key(&self) -> Option<f64> {
+        self.keys.map(|keys| self.bytes() as f64 * 8.0 / keys as f64)
+    }
+
+    /// What the row means, beside the smallest filter.
+    pub(super) fn explained(&self, filter_bytes: Option<u64>) -> String {
+        let range = format_count(self.range);
+        let size = format_size(self.bytes());
+        match filter_bytes {
+            Some(filter) if self.bytes() <= filter => {
+                format!("A bitmap of the {range} numbers of the range takes {size}, whatever is in it, and never errs")
+            }
+            _ => format!("A bitmap of the {range} numbers of the range takes {size}, whatever is in it; it pays when the range is smaller"),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! From the numbers that are given to a filter of each kind.
 
 use mayhap::bloom::Shape;
+use mayhap::counting::CounterWidth;
 use mayhap::sizing::{BlockedPlan, ClassicPlan, SizingError, blocked, classic};
 
 /// The two or three numbers that are known.
@@ -22,18 +23,69 @@ pub(super) struct Candidate {
     pub(super) bits_per_key: f64,
     /// The rate that can be promised.
     pub(super) rate: f64,
-    pub(super) hashes: u32,
+    /// Bits set for each key, by a Bloom filter.
+    pub(super) hashes: Option<u32>,
     /// Cache lines that a question about a present key touches.
     pub(super) lines_if_present: f64,
     /// The same for an absent key, on average.
     pub(super) lines_if_absent: f64,
 }
 
-/// The kinds there are so far.
+/// The kinds there are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
     Blocked(Shape),
     Classic,
+    Scalable,
+    Window,
+    Counting(CounterWidth),
+    Dual,
+    DLeft,
+    Cuckoo,
+    ScalableCuckoo,
+}
+
+impl Kind {
+    /// The name of its type.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Blocked(_) => "BloomFilter",
+            Self::Classic => "ClassicBloom",
+            Self::Scalable => "ScalableBloom",
+            Self::Window => "WindowBloom",
+            Self::Counting(_) => "CountingBloom",
+            Self::Dual => "DualBloom",
+            Self::DLeft => "DLeftCounting",
+            Self::Cuckoo => "CuckooFilter",
+            Self::ScalableCuckoo => "ScalableCuckoo",
+        }
+    }
+
+    /// The name, and what tells it from others of the same type.
+    pub(super) fn label(self) -> String {
+        match self {
+            Self::Blocked(shape) if shape.lines() == 1 => format!("BloomFilter, {} bits in a line", shape.hashes()),
+            Self::Blocked(shape) => format!("BloomFilter, {} bits in {} lines", shape.hashes(), shape.lines()),
+            Self::Counting(width) => format!("CountingBloom, {} bits", width.bits()),
+            _ => self.name().to_owned(),
+        }
+    }
+
+    /// Whether a key can be taken out again.
+    pub(super) const fn deletes(self) -> bool {
+        use Kind::{Counting, Cuckoo, DLeft, Dual, ScalableCuckoo};
+        matches!(self, Counting(_) | Dual | DLeft | Cuckoo | ScalableCuckoo)
+    }
+
+    /// Whether it takes more keys than it was made for, at the same rate.
+    pub(super) const fn grows(self) -> bool {
+        matches!(self, Self::Scalable | Self::ScalableCuckoo)
+    }
+
+    /// Whether it tells how often a key was added.
+    pub(super) const fn counts(self) -> bool {
+        matches!(self, Self::Counting(_) | Self::DLeft | Self::Cuckoo | Self::ScalableCuckoo)
+    }
 }
 
 /// One candidate of each kind, and a remark for each kind that has none. An error if no kind has one.
@@ -135,6 +187,20 @@ fn blocked_candidates(question: &Question) -> Result<Result<Vec<Candidate>, Stri
 }
 
 impl Candidate {
+    /// A filter that looks at the same number of lines whatever the answer.
+    pub(super) fn of(kind: Kind, keys: u64, bytes: u64, rate: f64, lines: f64) -> Self {
+        Self {
+            kind,
+            keys: Some(keys),
+            bytes: Some(bytes),
+            bits_per_key: bytes as f64 * 8.0 / keys as f64,
+            rate,
+            hashes: None,
+            lines_if_present: lines,
+            lines_if_absent: lines,
+        }
+    }
+
     fn blocked(plan: &BlockedPlan) -> Self {
         Self {
             keys: Some(plan.keys()),
@@ -150,7 +216,7 @@ impl Candidate {
             bytes: None,
             bits_per_key,
             rate,
-            hashes: shape.hashes(),
+            hashes: Some(shape.hashes()),
             lines_if_present: shape.lines() as f64,
             lines_if_absent: shape.lines() as f64,
         }
@@ -173,7 +239,7 @@ impl Candidate {
             bytes: size.map(|(_, bytes)| bytes),
             bits_per_key,
             rate,
-            hashes,
+            hashes: Some(hashes),
             lines_if_present: f64::from(hashes).min(all_lines),
             lines_if_absent: lines_if_absent.min(all_lines),
         }
@@ -196,10 +262,10 @@ mod tests {
     fn any_two_numbers_lead_to_the_others() {
         let (blocked, classic) = both(Question { keys: Some(1_000_000), rate: Some(0.01), ..NOTHING });
         assert_eq!((blocked.kind, classic.kind), (Kind::Blocked(Shape::Eight), Kind::Classic));
-        assert_eq!((blocked.hashes, classic.hashes), (8, 7));
+        assert_eq!((blocked.hashes, classic.hashes), (Some(8), Some(7)));
 
         let (_, classic) = both(Question { keys: Some(1_000_000), bytes: classic.bytes, ..NOTHING });
-        assert!((classic.rate - 0.01).abs() < 1e-6 && classic.hashes == 7);
+        assert!((classic.rate - 0.01).abs() < 1e-6 && classic.hashes == Some(7));
         let (blocked, _) = both(Question { rate: Some(0.01), bytes: blocked.bytes, ..NOTHING });
         assert!(blocked.keys.unwrap() >= 1_000_000);
 
@@ -219,7 +285,7 @@ mod tests {
     fn three_numbers_fix_the_hashes() {
         let (blocked, classic) =
             both(Question { keys: Some(1_000), rate: Some(0.01), hashes: Some(4), ..NOTHING });
-        assert_eq!((blocked.kind, classic.hashes), (Kind::Blocked(Shape::Four), 4));
+        assert_eq!((blocked.kind, classic.hashes), (Kind::Blocked(Shape::Four), Some(4)));
         let sixteen = Question { keys: Some(1_000), rate: Some(0.01), hashes: Some(16), ..NOTHING };
         assert_eq!(candidates(&sixteen).unwrap().0.len(), 3);
         let seven = Question { hashes: Some(7), ..sixteen };
@@ -228,11 +294,11 @@ mod tests {
         assert!(remarks[0].contains("4, 8 or 16"), "{remarks:?}");
         assert_eq!(
             both(Question { keys: Some(1_000), bytes: Some(4_096), hashes: Some(8), ..NOTHING }).1.hashes,
-            8
+            Some(8)
         );
         assert_eq!(
             both(Question { rate: Some(0.1), bytes: Some(4_096), hashes: Some(8), ..NOTHING }).1.hashes,
-            8
+            Some(8)
         );
     }
 

@@ -1,5 +1,7 @@
 //! `mayhap plan`: what a set of keys costs.
 
+mod catalogue;
+mod comparison;
 mod exact;
 mod filters;
 mod report;
@@ -8,7 +10,8 @@ use clap::Args;
 
 use crate::failure::Failure;
 use crate::numbers::{parse_count, parse_rate, parse_size};
-use exact::HashSet;
+use catalogue::catalogue;
+use exact::{ExactBitmap, HashSet};
 use filters::{Question, candidates};
 use report::Report;
 
@@ -16,7 +19,8 @@ use report::Report;
 ///
 /// Four numbers belong together: the keys (-n), the rate of false positives (-p), the memory (--memory) and the bits set
 /// for each key (-k). Give two and the rest is worked out, with the best -k unless you choose one. An exact hash set
-/// stands beside the filters, so that you see what the inexactness buys.
+/// stands beside the filters, so that you see what the inexactness buys; and a bitmap, if the keys are integers and
+/// you say from which range (--range).
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -41,6 +45,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BYTES", value_parser = parse_count, allow_negative_numbers = true)]
     key_bytes: Option<u64>,
 
+    /// The keys are integers from a range of so many numbers: 10B for ten digits
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true)]
+    range: Option<u64>,
+
+    /// Compare with exact sets of 10 thousand to a billion keys instead, at the rate -p (1% if not given)
+    #[arg(long, conflicts_with_all = ["keys", "memory", "hashes", "key_bytes", "range"])]
+    exact_sets: bool,
+
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -53,24 +65,33 @@ Examples:
   mayhap plan --memory 64MiB -p 1e-6         how many keys fit?
   mayhap plan -n 10M -p 0.1% -k 8            with 8 bits per key, not the best number
   mayhap plan -n 50M -p 1% --key-bytes 30    beside a hash set of 30-byte keys
+  mayhap plan -n 1B -p 0.1% --range 10B      a billion phone numbers of 11 digits, of which the first is fixed
+  mayhap plan --exact-sets -p 1%             what exact sets take, from 10 thousand to a billion keys
 
 Counts may end in k, M, B or T; sizes in kB, MB, GB, TB (powers of 1000) or in KiB, MiB, GiB, TiB, K, M, G, T (powers \
 of 1024).";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.exact_sets {
+        return comparison::run(arguments.rate.unwrap_or(0.01), arguments.json);
+    }
     let question = Question {
         keys: arguments.keys,
         rate: arguments.rate,
         bytes: arguments.memory,
         hashes: arguments.hashes,
     };
-    let (candidates, remarks) = candidates(&question).map_err(Failure::Message)?;
+    let (mut candidates, mut remarks) = candidates(&question).map_err(Failure::Message)?;
+    let (others, other_remarks) = catalogue(&question);
+    candidates.extend(others);
+    remarks.extend(other_remarks);
     let hash_set =
         candidates.iter().find_map(|candidate| candidate.keys).map(|keys| match arguments.key_bytes {
             None => HashSet::of_integers(keys),
             Some(length) => HashSet::of_strings(keys, length),
         });
-    let report = Report { candidates, hash_set, remarks };
+    let bitmap = arguments.range.map(|range| ExactBitmap { range, keys: arguments.keys });
+    let report = Report { candidates, hash_set, bitmap, remarks };
     report::print(&if arguments.json { report.json() } else { report.text() })
 }

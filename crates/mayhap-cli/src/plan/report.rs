@@ -2,10 +2,9 @@
 
 use std::io::{self, Write as _};
 
-use mayhap::bloom::Shape;
 use serde_json::{Value, json};
 
-use super::exact::HashSet;
+use super::exact::{ExactBitmap, HashSet};
 use super::filters::{Candidate, Kind};
 use crate::failure::Failure;
 use crate::numbers::{format_count, format_rate, format_size};
@@ -25,15 +24,17 @@ pub(super) struct Report {
     pub(super) candidates: Vec<Candidate>,
     /// If the number of keys is known.
     pub(super) hash_set: Option<HashSet>,
+    /// If the keys are integers from a known range.
+    pub(super) bitmap: Option<ExactBitmap>,
     pub(super) remarks: Vec<String>,
 }
 
 impl Report {
     /// A table with a recommendation.
     pub(super) fn text(&self) -> String {
-        let mut rows =
-            vec![["", "keys", "rate", "memory", "bits per key", "hashes", "cache lines"].map(str::to_owned)];
+        let mut rows = vec![HEADER.map(str::to_owned)];
         rows.extend(self.candidates.iter().map(filter_row));
+        rows.extend(self.bitmap.as_ref().map(bitmap_row));
         rows.extend(self.hash_set.as_ref().map(hash_set_row));
         let mut text = table(&rows);
         text += "\n";
@@ -44,6 +45,14 @@ impl Report {
             text += &format!("Recommended: {recommended}, {reason}.\n");
         }
         text += "Cache lines are those a question touches: for a present key / an absent one.\n";
+        for kind in [Kind::Scalable, Kind::Window, Kind::Dual] {
+            if self.candidates.iter().any(|candidate| candidate.kind == kind) {
+                text += assumption(kind);
+            }
+        }
+        if let Some(bitmap) = &self.bitmap {
+            text += &format!("{}.\n", bitmap.explained(self.filter_bytes()));
+        }
         if let Some(hash_set) = &self.hash_set {
             text += &format!("The hash set is Rust's, grown to its size:\n  {}.\n", hash_set.assumes);
         }
@@ -66,6 +75,7 @@ impl Report {
         let report = json!({
             "filters": filters,
             "hash_set": hash_set,
+            "bitmap": self.bitmap.as_ref().map(|bitmap| json!({"range": bitmap.range, "bytes": bitmap.bytes()})),
             "recommended": self.recommended().map(|(name, _)| name),
             "remarks": self.remarks,
         });
@@ -74,11 +84,17 @@ impl Report {
 
     /// What to use, and why.
     fn recommended(&self) -> Option<(&'static str, String)> {
+        if let (Some(bitmap), Some(filter)) = (&self.bitmap, self.filter_bytes())
+            && bitmap.bytes() <= filter
+        {
+            let reason = "which is exact, and no larger than a filter for keys from this range";
+            return Some(("Bitmap", reason.to_owned()));
+        }
         let classic = self.candidates.iter().find(|candidate| candidate.kind == Kind::Classic);
         let blocked = self
             .candidates
             .iter()
-            .filter(|candidate| candidate.kind != Kind::Classic)
+            .filter(|candidate| matches!(candidate.kind, Kind::Blocked(_)))
             .min_by(|a, b| a.bits_per_key.total_cmp(&b.bits_per_key));
         if self.hash_set.as_ref().and_then(|set| set.bytes).is_some_and(|bytes| bytes <= EXACT_UP_TO) {
             return Some(("HashSet", "which is exact, and small for so few keys".to_owned()));
@@ -105,6 +121,24 @@ impl Report {
     }
 }
 
+impl Report {
+    /// The memory of the smallest Bloom filter, which an exact set has to beat.
+    fn filter_bytes(&self) -> Option<u64> {
+        let is_bloom = |candidate: &&Candidate| matches!(candidate.kind, Kind::Blocked(_) | Kind::Classic);
+        self.candidates.iter().filter(is_bloom).filter_map(|candidate| candidate.bytes).min()
+    }
+}
+
+/// What a row of the table assumes, where its name doesn't say it.
+fn assumption(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Scalable => "ScalableBloom and ScalableCuckoo are made for so many keys at once; grown from less they take more.\n",
+        Kind::Window => "WindowBloom is for so many keys in a window.\n",
+        Kind::Dual => "DualBloom is for one removal to ten keys; it alone may answer no for a key that is there.\n",
+        _ => "",
+    }
+}
+
 /// Writes to stdout.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
@@ -114,42 +148,70 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::from_output(&error))
 }
 
-fn filter_row(candidate: &Candidate) -> [String; 7] {
-    let name = match candidate.kind {
-        Kind::Blocked(shape) => format!("BloomFilter, {}", shape_words(shape)),
-        Kind::Classic => "ClassicBloom".to_owned(),
+const COLUMNS: usize = 9;
+const HEADER: [&str; COLUMNS] =
+    ["", "keys", "rate", "memory", "bits per key", "cache lines", "deletes", "grows", "counts"];
+
+fn filter_row(candidate: &Candidate) -> [String; COLUMNS] {
+    let Candidate { kind, .. } = *candidate;
+    let label = match (kind, candidate.hashes) {
+        (Kind::Classic, Some(hashes)) => format!("{}, {hashes} bits", kind.label()),
+        _ => kind.label(),
     };
     [
-        name,
+        label,
         candidate.keys.map_or_else(|| "any".to_owned(), format_count),
         format_rate(candidate.rate),
         candidate.bytes.map_or_else(|| "by the keys".to_owned(), format_size),
         format!("{:.2}", candidate.bits_per_key),
-        candidate.hashes.to_string(),
         format!("{:.0} / {:.1}", candidate.lines_if_present, candidate.lines_if_absent).replace(".0", ""),
+        yes(kind.deletes()),
+        yes(kind.grows()),
+        yes(kind.counts()),
     ]
 }
 
-fn hash_set_row(set: &HashSet) -> [String; 7] {
+/// An empty cell is easier to overlook than a "no", which is what it is for.
+fn yes(ability: bool) -> String {
+    if ability { "yes" } else { "" }.to_owned()
+}
+
+fn bitmap_row(bitmap: &ExactBitmap) -> [String; COLUMNS] {
+    [
+        "exact: Bitmap".to_owned(),
+        bitmap.keys.map_or_else(|| "any".to_owned(), format_count),
+        "0".to_owned(),
+        format_size(bitmap.bytes()),
+        bitmap.bits_per_key().map_or_else(|| "-".to_owned(), |bits| format!("{bits:.2}")),
+        "1 / 1".to_owned(),
+        yes(true),
+        yes(false),
+        yes(false),
+    ]
+}
+
+fn hash_set_row(set: &HashSet) -> [String; COLUMNS] {
     [
         "exact: HashSet".to_owned(),
         format_count(set.keys),
         "0".to_owned(),
         set.bytes.map_or_else(|| "over 2^64 B".to_owned(), format_size),
         set.bits_per_key().map_or_else(|| "-".to_owned(), |bits| format!("{bits:.2}")),
-        "1".to_owned(),
         format!("{} / {}", set.lines_if_present, set.lines_if_absent),
+        yes(true),
+        yes(true),
+        yes(false),
     ]
 }
 
 fn filter_json(candidate: &Candidate) -> Value {
-    let (kind, shape) = match candidate.kind {
-        Kind::Blocked(shape) => ("BloomFilter", Some(format!("{shape:?}"))),
-        Kind::Classic => ("ClassicBloom", None),
-    };
+    let Candidate { kind, .. } = *candidate;
+    let shape = if let Kind::Blocked(shape) = kind { Some(format!("{shape:?}")) } else { None };
+    let counter_bits = if let Kind::Counting(width) = kind { Some(width.bits()) } else { None };
     json!({
-        "kind": kind,
+        "kind": kind.name(),
         "shape": shape,
+        "counter_bits": counter_bits,
         "keys": candidate.keys,
         "rate": candidate.rate,
         "bytes": candidate.bytes,
@@ -157,19 +219,15 @@ fn filter_json(candidate: &Candidate) -> Value {
         "hashes": candidate.hashes,
         "cache_lines_if_present": candidate.lines_if_present,
         "cache_lines_if_absent": candidate.lines_if_absent,
+        "deletes": kind.deletes(),
+        "grows": kind.grows(),
+        "counts": kind.counts(),
     })
 }
 
-fn shape_words(shape: Shape) -> String {
-    match shape.lines() {
-        1 => format!("{} bits in a line", shape.hashes()),
-        lines => format!("{} bits in {lines} lines", shape.hashes()),
-    }
-}
-
 /// Columns as wide as their widest cell; the first to the left, the others to the right.
-fn table(rows: &[[String; 7]]) -> String {
-    let mut widths = [0; 7];
+pub(super) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
+    let mut widths = [0; COLUMNS];
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = cell.chars().count().max(*width);
@@ -177,9 +235,11 @@ fn table(rows: &[[String; 7]]) -> String {
     }
     let mut text = String::new();
     for row in rows {
+        let mut line = String::new();
         for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
-            text += &if column == 0 { format!("{cell:<width$}") } else { format!("  {cell:>width$}") };
+            line += &if column == 0 { format!("{cell:<width$}") } else { format!("  {cell:>width$}") };
         }
+        text += line.trim_end();
         text += "\n";
     }
     text

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::merge_error::MergeError;
 
 /// How two filters of one recipe come to one size.
-pub(super) enum Fit {
+pub(crate) enum Fit {
     Same,
     /// Fold the filter that is to be changed, by this factor.
     FoldOurs(u64),
@@ -15,7 +15,7 @@ pub(super) enum Fit {
 
 impl Fit {
     /// Nothing when neither size is a multiple of the other.
-    pub(super) fn of(ours: u64, theirs: u64) -> Option<Self> {
+    pub(crate) fn of(ours: u64, theirs: u64) -> Option<Self> {
         if ours == theirs {
             Some(Self::Same)
         } else if ours.is_multiple_of(theirs) {
@@ -29,12 +29,12 @@ impl Fit {
 }
 
 /// Refuses rates that no filter has.
-pub(super) fn check_rate(rate: f64) -> Result<(), MergeError> {
+pub(crate) fn check_rate(rate: f64) -> Result<(), MergeError> {
     crate::sizing::check_rate(rate).map_err(|_| MergeError::Rate { got: rate })
 }
 
 /// The largest divisor of `size` that is acceptable, where all below some number are; at least 1.
-pub(super) fn largest_divisor(size: u64, acceptable: impl Fn(u64) -> bool) -> u64 {
+pub(crate) fn largest_divisor(size: u64, acceptable: impl Fn(u64) -> bool) -> u64 {
     let divisors = divisors(size);
     let accepted = divisors.partition_point(|factor| *factor == 1 || acceptable(*factor));
     divisors[accepted - 1]

@@ -1,16 +1,27 @@
 //! Bloom filters: blocked (the default) and classic.
 
 mod blocked;
+mod chunks;
 mod classic;
-mod fold;
-mod kernel;
+mod dual;
+pub(crate) mod fold;
+pub(crate) mod kernel;
+mod scalable;
 mod scheme;
 mod shape;
+mod window;
 
 pub use blocked::{BloomBuilder, BloomFilter};
 pub use classic::ClassicBloom;
+#[cfg(feature = "std")]
+pub use dual::MappedDualBloom;
+pub use dual::{DualBloom, DualBuilder, DualPlan, DualRates};
+pub use scalable::{Growth, LayerInfo, ScalableBloom, ScalableBuilder};
 pub use scheme::{Native, Scheme};
 pub use shape::Shape;
+#[cfg(feature = "std")]
+pub use window::MappedWindowBloom;
+pub use window::{WindowBloom, WindowBuilder};
 
 /// A [`BloomFilter`] that many threads add to.
 pub type SharedBloomFilter = BloomFilter<crate::bits::Shared>;
@@ -41,3 +52,6 @@ pub type SharedClassicBloom = ClassicBloom<Native, crate::bits::Shared>;
 /// A [`ClassicBloom`] in a mapped file: asked without being read.
 #[cfg(feature = "std")]
 pub type MappedClassicBloom = ClassicBloom<Native, crate::bits::Mapped>;
+/// A [`ScalableBloom`] in a mapped file: asked without being read, and as large as it was saved.
+#[cfg(feature = "std")]
+pub type MappedScalableBloom = ScalableBloom<crate::bits::Mapped>;

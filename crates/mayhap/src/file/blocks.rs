@@ -7,7 +7,7 @@ use crate::codec::{Sink, Writer};
 const PIECE: usize = 512;
 
 /// Writes a section.
-pub(super) fn write_blocks<S: Sink>(writer: &mut Writer<S>, blocks: &impl Blocks) -> Result<(), S::Error> {
+pub(crate) fn write_blocks<S: Sink>(writer: &mut Writer<S>, blocks: &impl Blocks) -> Result<(), S::Error> {
     let mut bytes = [0; PIECE * BLOCK_BYTES];
     for piece in blocks.lines().chunks(PIECE) {
         for (bytes, line) in bytes.chunks_exact_mut(BLOCK_BYTES).zip(piece) {
@@ -21,14 +21,14 @@ pub(super) fn write_blocks<S: Sink>(writer: &mut Writer<S>, blocks: &impl Blocks
 }
 
 /// Fills blocks from the bytes of a section, which may come in pieces of whole blocks.
-pub(super) struct BlockFiller<'a>(core::slice::IterMut<'a, Block>);
+pub(crate) struct BlockFiller<'a>(core::slice::IterMut<'a, Block>);
 
 impl<'a> BlockFiller<'a> {
-    pub(super) fn new(blocks: &'a mut Owned) -> Self {
+    pub(crate) fn new(blocks: &'a mut Owned) -> Self {
         Self(blocks.iter_mut())
     }
 
-    pub(super) fn fill(&mut self, bytes: &[u8]) {
+    pub(crate) fn fill(&mut self, bytes: &[u8]) {
         for (bytes, block) in bytes.chunks_exact(BLOCK_BYTES).zip(&mut self.0) {
             let mut words = [0; BLOCK_WORDS];
             for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {

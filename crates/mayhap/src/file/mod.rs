@@ -9,10 +9,11 @@ mod options;
 #[cfg(feature = "std")]
 mod streams;
 
+pub(crate) use blocks::{BlockFiller, write_blocks};
 pub(crate) use methods::file_methods;
 pub use options::ReadOptions;
 #[cfg(feature = "std")]
-pub(crate) use streams::{map, open, read, save, write};
+pub(crate) use streams::{map, map_sections, open, read, save, write};
 
 use alloc::vec::Vec;
 
@@ -20,7 +21,6 @@ use crate::bits::{BLOCK_BYTES, Blocks, Owned, View};
 use crate::codec::{File, FormatError, HashRecord, Header, Kind, Section, Writer};
 use crate::error::Error;
 use crate::hash::KeyHasher;
-use blocks::{BlockFiller, write_blocks};
 
 /// A kind of filter whose sections are blocks.
 pub(crate) trait Stored: Sized {

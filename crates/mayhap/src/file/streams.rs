@@ -8,7 +8,7 @@ use std::vec::Vec;
 use super::blocks::{BlockFiller, write_blocks};
 use super::{KeyHasher, Owned, ReadOptions, Stored, block_count, understand};
 use crate::bits::{Blocks, Mapped};
-use crate::codec::{self, Existing, FormatError, Header, Reader, StreamError, Writer};
+use crate::codec::{self, Existing, FormatError, Header, Layout, Reader, StreamError, Writer};
 use crate::error::Error;
 
 pub(crate) fn write<'a, S: Blocks + 'a>(
@@ -75,20 +75,23 @@ pub(crate) fn map<F: Stored>(
     let file = fs::File::open(path).map_err(|error| at(error.into()))?;
     let reader = Reader::new(&file, options.limit()).map_err(at)?;
     let (recipe, hasher) = understand::<F>(reader.header(), options).map_err(|error| at(error.into()))?;
-    let (needed, got) =
-        (reader.layout().file_length(), file.metadata().map_err(|error| at(error.into()))?.len());
+    Ok((recipe, hasher, map_sections(path, &file, reader.layout())?))
+}
+
+/// Maps the bodies of a file whose header has been read.
+pub(crate) fn map_sections(path: &Path, file: &fs::File, layout: &Layout) -> Result<Vec<Mapped>, Error> {
+    let at = |error: StreamError| Error::from(error.at(path, "mapping"));
+    let (needed, got) = (layout.file_length(), file.metadata().map_err(|error| at(error.into()))?.len());
     if got < needed {
         return Err(at(FormatError::Truncated { needed, got }.into()));
     }
     if got > needed {
         return Err(at(FormatError::TrailingBytes { file_length: needed }.into()));
     }
-    let map = Mapped::map(&file).map_err(|error| at(error.into()))?;
+    let map = Mapped::map(file).map_err(|error| at(error.into()))?;
     let mut bodies = Vec::new();
-    for index in 0..reader.header().sections.len() {
-        let blocks = reader
-            .layout()
-            .section(index)
+    for place in layout.sections() {
+        let blocks = Some(place)
             .and_then(|place| Some(usize::try_from(place.start).ok()?..usize::try_from(place.end).ok()?))
             .and_then(|range| Mapped::new(&map, range))
             .ok_or_else(|| {
@@ -97,5 +100,5 @@ pub(crate) fn map<F: Stored>(
             })?;
         bodies.push(blocks);
     }
-    Ok((recipe, hasher, bodies))
+    Ok(bodies)
 }

@@ -10,6 +10,8 @@ use super::limits::MAX_HASHES;
 pub enum SizingError {
     /// A filter was planned for no keys.
     ZeroKeys,
+    /// A growing filter whose layers would have no keys.
+    ZeroExpansion,
     /// The rate is not a number strictly between 0 and 1.
     RateOutOfRange {
         /// The rate asked for.
@@ -50,12 +52,34 @@ pub enum SizingError {
         /// The number must be a positive multiple of this.
         multiple_of: u64,
     },
+    /// A counter of 0 bits, or of more than a cell can have.
+    CounterBitsOutOfRange {
+        /// The bits asked for.
+        got: u32,
+        /// The most there can be.
+        most: u32,
+    },
+    /// A window of no slots, of too many, or of more than it has instants.
+    GenerationsOutOfRange {
+        /// The number of slots asked for.
+        got: u32,
+        /// The most there can be.
+        most: u64,
+    },
+    /// A burst that is less than the even share.
+    BurstOutOfRange {
+        /// The burst asked for.
+        got: f64,
+    },
 }
 
 impl fmt::Display for SizingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::ZeroKeys => f.write_str("a filter for 0 keys has no size; plan for at least 1 key"),
+            Self::ZeroExpansion => {
+                f.write_str("an expansion of 0 leaves nothing to grow into; give 1 or more, such as 2")
+            }
             Self::RateOutOfRange { got } => {
                 write!(
                     f,
@@ -89,6 +113,18 @@ impl fmt::Display for SizingError {
             Self::BlocksOutOfRange { got, multiple_of } => {
                 write!(f, "{got} blocks don't fit this shape; give a positive multiple of {multiple_of}")
             }
+            Self::CounterBitsOutOfRange { got, most } => {
+                write!(f, "a counter of {got} bits is impossible; give 1 to {most}")
+            }
+            Self::GenerationsOutOfRange { got, most: 0 } => {
+                write!(f, "a window of length 0 has no {got} generations; give it a length of at least {got}")
+            }
+            Self::GenerationsOutOfRange { got, most } => {
+                write!(f, "{got} generations don't fit this window; give 1 to {most}")
+            }
+            Self::BurstOutOfRange { got } => {
+                write!(f, "a burst of {got} is less than the even share; give 1 or more")
+            }
         }
     }
 }
@@ -117,6 +153,10 @@ mod tests {
                 SizingError::RateTooLow { asked: 0.5, lowest: 2.0, keys: 1 << 63 },
                 "9223372036854775808 keys are too many for 64-bit digests; plan for fewer keys",
             ),
+            (
+                SizingError::CounterBitsOutOfRange { got: 0, most: 16 },
+                "a counter of 0 bits is impossible; give 1 to 16",
+            ),
             (SizingError::HashesOutOfRange { got: 0 }, "0 hashes per key are out of range; give 1 to 64"),
             (
                 SizingError::TooLarge { bytes: 2048, limit: 1024 },
@@ -134,6 +174,18 @@ mod tests {
             (
                 SizingError::BlocksOutOfRange { got: 7, multiple_of: 2 },
                 "7 blocks don't fit this shape; give a positive multiple of 2",
+            ),
+            (
+                SizingError::GenerationsOutOfRange { got: 65, most: 64 },
+                "65 generations don't fit this window; give 1 to 64",
+            ),
+            (
+                SizingError::GenerationsOutOfRange { got: 4, most: 0 },
+                "a window of length 0 has no 4 generations; give it a length of at least 4",
+            ),
+            (
+                SizingError::BurstOutOfRange { got: 0.5 },
+                "a burst of 0.5 is less than the even share; give 1 or more",
             ),
         ];
         for (error, message) in messages {

@@ -32,16 +32,26 @@
 //! # Ok::<(), mayhap::sizing::SizingError>(())
 //! ```
 
+pub mod bitmap;
 pub mod blocked;
 pub mod classic;
+pub mod cuckoo;
+pub mod counting;
+pub mod d_left;
 mod divisible;
 mod error;
 pub mod layers;
 mod limits;
 mod search;
+pub mod window;
 
 pub use blocked::BlockedPlan;
 pub use classic::ClassicPlan;
+pub use cuckoo::CuckooPlan;
+pub use counting::CountingPlan;
+pub use d_left::DLeftPlan;
 pub use error::SizingError;
+pub use layers::GrowthPlan;
 pub(crate) use limits::check_rate;
 pub use limits::{MAX_BYTES, MAX_HASHES, lowest_rate};
+pub use window::WindowPlan;

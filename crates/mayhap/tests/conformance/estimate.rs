@@ -128,7 +128,8 @@ pub(crate) fn empty_and_filling<S: Subject<Filter: Insert + Estimate>>(subject: 
         // Filled until nothing is left: yes to everything, and a number of keys that is finite.
         insert(&mut filter, seed, 20 * planned, 20_000 * planned.min(20));
         assert!(
-            filter.fill_ratio() == 1.0 && filter.expected_rate() == 1.0,
+            // (A window whose keys are all of one slot has generations that stay empty.)
+            filter.fill_ratio() >= before.2 && filter.fill_ratio() <= 1.0 && filter.expected_rate() == 1.0,
             "{context}: {}",
             filter.fill_ratio()
         );

@@ -11,9 +11,11 @@
 //! | `rate` | `Insert`, `Estimate` | measured rate against the promise and the model, at 1, 10, 1 000 and 1 000 000 keys |
 //! | `brim` | `Limited` | small filters that hold all they promise to hold |
 //! | `estimate` | `Estimate`, `Estimated` | number of keys, rate from the bits, over plan or not |
+//! | `estimate_with_room` | `Estimate` | rate from the bits, for filters that can be full |
 //! | `combine` | `Merge` | merge = union, clear, empty copies |
 //! | `intersect` | `Intersect` | intersection |
 //! | `fold` | `Fold`, `Resizable` | fold = built smaller, merge of different sizes |
+//! | `combine_copies`, `fold_copies` | `Merge`, `Fold` | the same where copies of a key count: merge = sum |
 //! | `extend` | `Extend` | extend = insert |
 //! | `bulk` | `Bulk` | bulk = one by one |
 //! | `persist` | `Persist`, `Files` | bytes, streams, files, maps and views; damage of every kind refused |
@@ -30,7 +32,11 @@
 
 mod bulk;
 mod combine;
+mod counting;
+mod cuckoo;
+mod d_left;
 mod damage;
+mod dual;
 mod estimate;
 mod hostile;
 mod interval;
@@ -40,11 +46,21 @@ mod keys;
 mod membership;
 mod persist;
 mod rate;
+mod scalable;
 mod secrets;
 mod subject;
+mod window;
 
+use counting::Counting;
+use cuckoo::{Cuckoo, GrowingCuckoo};
+use d_left::DLeft;
+use dual::Dual;
 use mayhap::bloom::Shape;
+use mayhap::counting::{CounterShape, CounterWidth};
+use mayhap::cuckoo::CuckooLayout;
+use scalable::{Growing, Saturating};
 use subject::{Blocked, Classic, Hashing, SharedBlocked, SharedClassic};
+use window::{WindowByCount, WindowByTime};
 
 /// Puts filters through the suite: one module of tests for each.
 macro_rules! conformance {
@@ -67,6 +83,9 @@ macro_rules! conformance {
         length_is_within_its_standard_error, rate_from_the_bits_is_the_measured_one,
         rate_from_the_bits_is_the_modelled_one_on_average, over_plan_is_told_and_not_too_early, empty_and_filling,
     ] } };
+    (@ estimate_with_room $subject:expr) => { conformance! { # estimate $subject => [
+        rate_from_the_bits_is_the_measured_one, rate_from_the_bits_is_the_modelled_one_on_average,
+    ] } };
     (@ combine $subject:expr) => { conformance! { # combine $subject => [
         merge_is_union, clear_leaves_nothing, an_empty_copy_is_empty_and_fits, different_hashers_do_not_merge,
         different_keys_make_unequal_filters,
@@ -76,6 +95,19 @@ macro_rules! conformance {
         fold_is_built_smaller, merge_folds_the_larger_one, fold_to_rate_goes_as_far_as_it_can,
         a_fold_that_does_not_divide_is_refused,
     ] } };
+    (@ combine_copies $subject:expr) => {
+        conformance! { # counting $subject => [merge_is_the_sum] }
+        conformance! { # combine $subject => [
+            clear_leaves_nothing, an_empty_copy_is_empty_and_fits, different_hashers_do_not_merge,
+            different_keys_make_unequal_filters,
+        ] }
+    };
+    (@ fold_copies $subject:expr) => {
+        conformance! { # counting $subject => [merge_folds_and_adds_up] }
+        conformance! { # combine $subject => [
+            fold_is_built_smaller, fold_to_rate_goes_as_far_as_it_can, a_fold_that_does_not_divide_is_refused,
+        ] }
+    };
     (@ extend $subject:expr) => { conformance! { # membership $subject => [extend_is_insert] } };
     (@ bulk $subject:expr) => { conformance! { # bulk $subject => [bulk_is_one_by_one] } };
     (@ persist $subject:expr) => {
@@ -140,4 +172,35 @@ conformance! {
         [membership, rate, brim, estimate, combine, intersect, fold, extend, persist];
     shared_classic: SharedClassic(Classic::planned()) => [membership, rate, brim, estimate];
     shared_classic_sip13: SharedClassic(Classic::planned().hashing(Hashing::Sip13)) => [membership, estimate];
+
+    counting_four_bits: Counting::planned(CounterWidth::Four) =>
+        [membership, rate, brim, estimate, combine_copies, fold_copies, extend, persist];
+    counting_eight_bits: Counting::planned(CounterWidth::Eight) =>
+        [membership, rate, estimate, combine_copies, fold_copies, extend, persist];
+    counting_sixteen_bits: Counting::planned(CounterWidth::Sixteen) =>
+        [membership, rate, estimate, combine_copies, fold_copies, extend, persist];
+    counting_two_lines: Counting::planned(CounterWidth::Four).shaped(CounterShape::EightTwoLines) =>
+        [membership, rate, brim, estimate, combine_copies, fold_copies, extend, persist];
+    counting_portable: Counting::planned(CounterWidth::Four).portable() =>
+        [membership, estimate, combine_copies, fold_copies, extend, persist];
+    counting_sip13: Counting::planned(CounterWidth::Four).hashing(Hashing::Sip13) =>
+        [membership, rate, estimate, persist];
+    dual_bloom: Dual(Hashing::Xxh3) => [membership, rate, combine, persist];
+    dual_bloom_sip13: Dual(Hashing::Sip13) => [membership, persist];
+    scalable_growing: Growing(Hashing::Xxh3) => [membership, rate, persist];
+    scalable_growing_sip13: Growing(Hashing::Sip13) => [membership, persist];
+    scalable_of_one_layer: Saturating => [membership, rate, estimate, persist];
+    window_by_time: WindowByTime(Hashing::Xxh3) => [membership, rate, estimate, combine, extend, persist];
+    window_by_time_sip13: WindowByTime(Hashing::Sip13) => [membership, persist];
+    window_by_count: WindowByCount => [rate, extend, persist];
+    d_left_planned: DLeft::planned() => [rate, persist];
+    d_left_with_room: DLeft::planned().with_room() => [membership, estimate_with_room];
+    d_left_wide_counters: DLeft::planned().counter_bits(8).with_room() => [membership, persist];
+    d_left_sip13: DLeft::planned().hashing(Hashing::Sip13).with_room() => [membership, persist];
+    cuckoo_planned: Cuckoo::planned() => [rate, persist];
+    cuckoo_with_room: Cuckoo::planned().with_room() => [membership];
+    cuckoo_sixteen_bits: Cuckoo::planned().layout(CuckooLayout::new(4, 16)).with_room() => [membership, persist];
+    cuckoo_sip13: Cuckoo::planned().hashing(Hashing::Sip13).with_room() => [membership, persist];
+    scalable_cuckoo: GrowingCuckoo(Hashing::Xxh3) => [membership, rate, persist];
+    scalable_cuckoo_sip13: GrowingCuckoo(Hashing::Sip13) => [membership, persist];
 }

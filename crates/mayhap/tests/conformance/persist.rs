@@ -6,8 +6,9 @@ use mayhap::bits::{Mapped, View};
 use mayhap::bloom::Native;
 use mayhap::codec::{Existing, FileError, FormatError, StreamError};
 use mayhap::filter::{Filter, Insert, Persist};
-use mayhap::{BloomFilter, ClassicBloom, Error, ReadOptions};
+use mayhap::{BloomFilter, ClassicBloom, Error, ReadOptions, ScalableBloom, WindowBloom};
 
+use crate::dual::NothingRemoved;
 use crate::keys::{KeyBytes, Keys};
 use crate::subject::{Readable, Subject};
 
@@ -80,6 +81,13 @@ macro_rules! files {
 files! {
     BloomFilter, BloomFilter<Mapped>, BloomFilter<View<'_>>;
     ClassicBloom, ClassicBloom<Native, Mapped>, ClassicBloom<Native, View<'_>>;
+    mayhap::CountingBloom, mayhap::CountingBloom<Mapped>, mayhap::CountingBloom<View<'_>>;
+    mayhap::DLeftCounting, mayhap::DLeftCounting<Mapped>, mayhap::DLeftCounting<View<'_>>;
+    mayhap::CuckooFilter, mayhap::CuckooFilter<Mapped>, mayhap::CuckooFilter<View<'_>>;
+    mayhap::ScalableCuckoo, mayhap::ScalableCuckoo<Mapped>, mayhap::ScalableCuckoo<View<'_>>;
+    ScalableBloom, ScalableBloom<Mapped>, ScalableBloom<View<'_>>;
+    WindowBloom, WindowBloom<Mapped>, WindowBloom<View<'_>>;
+    NothingRemoved, NothingRemoved<Mapped>, NothingRemoved<View<'_>>;
 }
 
 pub(crate) fn every_road_gives_the_same_filter<S: Subject<Filter: Insert + Files> + Readable>(subject: &S) {

@@ -92,6 +92,7 @@ macro_rules! keyed {
 }
 
 keyed!(BloomFilter, BloomFilter<Shared>, ClassicBloom, ClassicBloom<Native, Shared>);
+keyed!(mayhap::WindowBloom, crate::dual::NothingRemoved);
 
 macro_rules! intersect {
     ($($filter:ty),*) => {$(
@@ -122,7 +123,7 @@ impl Hashing {
         }
     }
 
-    fn read_options(self, seed: u64) -> ReadOptions {
+    pub(crate) fn read_options(self, seed: u64) -> ReadOptions {
         match self {
             Self::Xxh3 => ReadOptions::new(),
             Self::Sip13 | Self::Custom => ReadOptions::new().hasher(self.hasher(seed)),
@@ -367,7 +368,7 @@ shared! {
 }
 
 /// How many keys a plan holds; nothing when the memory is too small for one.
-fn holds(keys: Result<u64, SizingError>) -> Option<u64> {
+pub(crate) fn holds(keys: Result<u64, SizingError>) -> Option<u64> {
     match keys {
         Ok(keys) => Some(keys),
         Err(SizingError::TooSmall { .. }) => None,
@@ -377,7 +378,7 @@ fn holds(keys: Result<u64, SizingError>) -> Option<u64> {
 
 /// The file of an empty filter like the one in `sample`, of another size. The constructors round sizes, so
 /// that filters fold well; here they must be exact.
-fn empty_file(sample: &[u8], size: u64, blocks: u64) -> Vec<u8> {
+pub(crate) fn empty_file(sample: &[u8], size: u64, blocks: u64) -> Vec<u8> {
     let mut header: Header = File::parse(sample).unwrap().header().clone();
     header.parameters[0] = size;
     header.sections[0].length = blocks * 64;

@@ -52,7 +52,7 @@ impl<S: Blocks> BloomFilter<S> {
         self.plan.is_exceeded_by(keys, blocked::standard_error(self.shape, keys, self.block_count()))
     }
 
-    fn bits_set(&self) -> u64 {
+    pub(in crate::bloom) fn bits_set(&self) -> u64 {
         let ones = |line: &S::Line| line.words().iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
         self.blocks.lines().iter().map(ones).sum()
     }

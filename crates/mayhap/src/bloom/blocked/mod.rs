@@ -29,6 +29,7 @@ mod combine;
 mod estimate;
 mod file;
 mod insert;
+mod parts;
 mod shared;
 
 pub use builder::BloomBuilder;

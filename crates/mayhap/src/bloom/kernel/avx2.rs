@@ -3,8 +3,9 @@
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::{
-    __m256i, _mm256_andnot_si256, _mm256_load_si256, _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi64x,
-    _mm256_sllv_epi64, _mm256_srli_epi64, _mm256_store_si256, _mm256_sub_epi64, _mm256_testz_si256,
+    __m256i, _mm256_and_si256, _mm256_andnot_si256, _mm256_castsi256_pd, _mm256_load_si256, _mm256_or_si256,
+    _mm256_set_epi64x, _mm256_set1_epi64x, _mm256_sllv_epi64, _mm256_srli_epi64, _mm256_srlv_epi64,
+    _mm256_store_si256, _mm256_sub_epi64, _mm256_testc_pd, _mm256_testz_si256,
 };
 
 use super::{Batch, Draw, Eight, FIRST_DRAW, OneKey, SECOND_DRAW, Simd, batch_shape, one_shape};
@@ -78,7 +79,17 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn contains<D: Draw, L: Line>(self, line: &L, digest: u64) -> bool {
         // SAFETY: `self` is the proof that the CPU has AVX2; so in all methods of this impl.
-        unsafe { none_missing(load(line), mask::<D>(digest)) }
+        unsafe {
+            let words = load(line);
+            if D::IN_PAIRS {
+                return none_missing(words, mask::<D>(digest));
+            }
+            let mut all = drawn_on_top(words, digest.wrapping_mul(FIRST_DRAW));
+            if D::TWICE {
+                all = _mm256_and_si256(all, drawn_on_top(words, digest.wrapping_mul(SECOND_DRAW)));
+            }
+            all_tops_set(all)
+        }
     }
 
     #[inline(always)]
@@ -127,12 +138,39 @@ fn draw<D: Draw>(product: u64) -> [__m256i; 2] {
         let base = _mm256_set_epi64x(64, 0, 64, 0);
         bits.map(|bits| _mm256_sllv_epi64(one, _mm256_sub_epi64(bits, base)))
     } else {
-        let bits = [
-            _mm256_srli_epi64::<58>(_mm256_sllv_epi64(product, _mm256_set_epi64x(18, 12, 6, 0))),
-            _mm256_srli_epi64::<58>(_mm256_sllv_epi64(product, _mm256_set_epi64x(42, 36, 30, 24))),
-        ];
-        bits.map(|bits| _mm256_sllv_epi64(one, bits))
+        draws_of_six(product)
+            .map(|draw| _mm256_sllv_epi64(one, _mm256_and_si256(draw, _mm256_set1_epi64x(63))))
     }
+}
+
+/// The words with their drawn bits shifted to the top, the two halves of the block ANDed.
+///
+/// For asking, the bits are brought to one place instead of a mask to the bits: two instructions fewer, and a batch of
+/// integers in the cache takes 2.40 ns a key instead of 2.58.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn drawn_on_top(words: [__m256i; 2], product: u64) -> __m256i {
+    let product = _mm256_set1_epi64x(product.cast_signed());
+    // From a bit to the top are 63 - bit places: for six bits, the complement.
+    let [low, high] = draws_of_six(product).map(|draw| _mm256_andnot_si256(draw, _mm256_set1_epi64x(63)));
+    _mm256_and_si256(_mm256_sllv_epi64(words[0], low), _mm256_sllv_epi64(words[1], high))
+}
+
+/// Six bits of the product for each word, with others above them.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn draws_of_six(product: __m256i) -> [__m256i; 2] {
+    [
+        _mm256_srlv_epi64(product, _mm256_set_epi64x(40, 46, 52, 58)),
+        _mm256_srlv_epi64(product, _mm256_set_epi64x(16, 22, 28, 34)),
+    ]
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn all_tops_set(words: __m256i) -> bool {
+    let every = _mm256_set1_epi64x(-1);
+    _mm256_testc_pd(_mm256_castsi256_pd(words), _mm256_castsi256_pd(every)) != 0
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
@@ -146,7 +184,7 @@ fn none_missing(words: [__m256i; 2], mask: [__m256i; 2]) -> bool {
 /// The eight words of a block.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
-fn load<L: Line>(line: &L) -> [__m256i; 2] {
+pub(crate) fn load<L: Line>(line: &L) -> [__m256i; 2] {
     let halves = core::ptr::from_ref(line).cast::<__m256i>();
     if L::RACING {
         let (low, high);
@@ -173,7 +211,7 @@ fn load<L: Line>(line: &L) -> [__m256i; 2] {
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
-fn store(block: &mut Block, words: [__m256i; 2]) {
+pub(crate) fn store(block: &mut Block, words: [__m256i; 2]) {
     let halves = core::ptr::from_mut(block).cast::<__m256i>();
     // SAFETY: the block is 64 bytes, aligned to 64, and ours to write.
     unsafe {

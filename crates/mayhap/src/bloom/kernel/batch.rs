@@ -19,7 +19,7 @@ pub(crate) trait Batch {
 
 /// How a batch is paced.
 #[derive(Clone, Copy)]
-struct Pace {
+pub(crate) struct Pace {
     /// Keys in a group.
     group: usize,
     /// Whether the lines of a group are asked for before they are looked at.
@@ -35,7 +35,7 @@ const LINES_UNDER_WAY: usize = 20;
 
 impl Pace {
     #[inline(always)]
-    fn of(blocks: usize, two: bool) -> Self {
+    pub(crate) fn of(blocks: usize, two: bool) -> Self {
         let prefetch = is_worth_prefetching(size_of::<Block>() as u64 * blocks as u64);
         Self { group: if prefetch { LINES_UNDER_WAY >> u32::from(two) } else { GROUP }, prefetch }
     }
@@ -45,7 +45,7 @@ impl Pace {
 ///
 /// A trait and not a pair of closures: a closure that is called from two places is left out of line, and out of line it
 /// is compiled without AVX2, where every vector instruction becomes a call (measured: 27 ns per insert instead of 4).
-trait Step {
+pub(crate) trait Step {
     /// Starts loading the lines of the digests.
     fn prefetch(&self, digests: &[u64]);
     /// Does the work for the digests, which are those of the keys from number `from` on.
@@ -120,7 +120,7 @@ impl Answers for Unasked {
 /// In groups: while the lines of one group are on their way, the next group is hashed. Groups are handed over as slices,
 /// so that neither loop has a bounds check or a choice for each key.
 #[inline(always)]
-fn in_groups(source: &impl Source, step: &mut impl Step, pace: Pace) {
+pub(crate) fn in_groups(source: &impl Source, step: &mut impl Step, pace: Pace) {
     let len = source.len();
     let mut digests = [[0; GROUP]; 2];
     let mut turn = 0;

@@ -10,7 +10,7 @@
 //! a single key, [`batch`] what is done with many.
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub(crate) mod avx2;
 mod batch;
 mod one;
 mod portable;
@@ -18,6 +18,7 @@ mod portable;
 #[cfg(feature = "std")]
 pub(crate) use batch::FillPart;
 pub(crate) use batch::{Answers, Batch, ContainsBatch, InsertBatch, Keys, SharedBatch, Source, Unasked};
+pub(crate) use batch::{Pace, Step, in_groups};
 pub(crate) use one::{Contains, Insert, OneKey, SharedInsert, SharedSet};
 
 use super::shape::Shape;
@@ -103,14 +104,14 @@ impl<'a, L: Line> Regions<&'a [L]> {
 
     #[inline(always)]
     #[allow(unsafe_code)]
-    fn first(self, digest: u64) -> &'a L {
+    pub(crate) fn first(self, digest: u64) -> &'a L {
         // SAFETY: `fast_range` is below `count`, and `count` is at most the number of lines, which is above zero.
         unsafe { self.start.get_unchecked(fast_range(digest, self.count)) }
     }
 
     #[inline(always)]
     #[allow(unsafe_code)]
-    fn second(self, second_digest: u64) -> &'a L {
+    pub(crate) fn second(self, second_digest: u64) -> &'a L {
         // SAFETY: as in `first`; with two regions there are 2 · count lines, and the index is below that.
         unsafe { self.start.get_unchecked(self.count + fast_range(second_digest, self.count)) }
     }
@@ -125,20 +126,20 @@ impl<'a> Regions<&'a mut [Block]> {
 
     #[inline(always)]
     #[allow(unsafe_code)]
-    fn first_mut(&mut self, digest: u64) -> &mut Block {
+    pub(crate) fn first_mut(&mut self, digest: u64) -> &mut Block {
         // SAFETY: as in `Regions::first`.
         unsafe { self.start.get_unchecked_mut(fast_range(digest, self.count)) }
     }
 
     #[inline(always)]
     #[allow(unsafe_code)]
-    fn second_mut(&mut self, second_digest: u64) -> &mut Block {
+    pub(crate) fn second_mut(&mut self, second_digest: u64) -> &mut Block {
         // SAFETY: as in `Regions::second`.
         unsafe { self.start.get_unchecked_mut(self.count + fast_range(second_digest, self.count)) }
     }
 
     #[inline(always)]
-    fn shared(&self) -> Regions<&[Block]> {
+    pub(crate) fn shared(&self) -> Regions<&[Block]> {
         Regions { start: self.start, count: self.count }
     }
 }

@@ -2,8 +2,7 @@
 
 use libm::{exp, expm1, log, log1p, round, sqrt};
 
-use super::BLOCK_BITS;
-use super::mixture::{chance_to_set, group_bits};
+use super::mixture::Geometry;
 use crate::bloom::Shape;
 
 /// The number of keys that most likely set `bits_set` bits of `blocks` blocks.
@@ -22,15 +21,7 @@ use crate::bloom::Shape;
 /// ```
 #[must_use]
 pub fn estimated_keys(shape: Shape, bits_set: u64, blocks: u64) -> u64 {
-    if bits_set == 0 || blocks < shape.lines() {
-        return 0;
-    }
-    let bits = blocks as f64 * BLOCK_BITS as f64;
-    let unset = (bits - bits_set as f64).max(0.5);
-    let keys = round(log(unset / bits) / log1p(-chance_per_key(shape, blocks)));
-    #[allow(clippy::cast_possible_truncation)] // `as` saturates.
-    let keys = keys as u64;
-    keys.max(1)
+    Geometry::from(shape).estimated_keys(bits_set, blocks)
 }
 
 /// The standard error of [`estimated_keys`] when the filter holds `keys` keys, in keys.
@@ -40,51 +31,94 @@ pub fn estimated_keys(shape: Shape, bits_set: u64, blocks: u64) -> u64 {
 /// changes nothing.
 #[must_use]
 pub fn standard_error(shape: Shape, keys: u64, blocks: u64) -> f64 {
-    if keys == 0 {
-        return 0.0;
-    }
-    let lines = shape.lines() as f64;
-    let line_blocks = (blocks / shape.lines()) as f64;
-    if line_blocks < 1.0 {
-        return f64::INFINITY;
-    }
-    let (n, block, group) = (keys as f64, BLOCK_BITS as f64, group_bits(shape));
-    let draws = f64::from(shape.bits_per_group());
-    let set = chance_to_set(shape);
-    let stays = log1p(-set / line_blocks);
-    let unset = exp(n * stays);
-
-    // How much likelier two bits are both unset than if they were independent, by where they lie.
-    let excess = |log_both: f64| unset * unset * expm1(n * (log_both - 2.0 * stays));
-    let same_group = excess(log1p(expm1(draws * log1p(-2.0 / group)) / line_blocks));
-    let same_block = excess(log1p(expm1(2.0 * draws * log1p(-1.0 / group)) / line_blocks));
-    let other_block = if line_blocks > 1.0 {
-        let away = set / (line_blocks - set);
-        unset * unset * expm1(n * log1p(-away * away))
-    } else {
-        0.0
-    };
-    let line_bits = line_blocks * block;
-    let variance = line_bits
-        * (unset * (1.0 - unset)
-            + (group - 1.0) * same_group
-            + (block - group) * same_block
-            + (line_bits - block) * other_block);
-    // The lines fill independently of each other.
-    let deviation = sqrt((lines * variance).max(0.0));
-    let bits_per_further_key = lines * line_bits * unset * -stays;
-    if bits_per_further_key > 0.0 { deviation / bits_per_further_key } else { f64::INFINITY }
+    Geometry::from(shape).standard_error(keys, blocks)
 }
 
-/// The probability that a key sets a given bit of the filter.
-fn chance_per_key(shape: Shape, blocks: u64) -> f64 {
-    chance_to_set(shape) / (blocks / shape.lines()) as f64
+/// The number of set cells.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sizing) struct Spread {
+    pub(in crate::sizing) mean: f64,
+    pub(in crate::sizing) deviation: f64,
+    /// How many the next key is expected to set.
+    per_further_key: f64,
+}
+
+impl Geometry {
+    /// [`estimated_keys`], for any cells.
+    pub(in crate::sizing) fn estimated_keys(self, cells_set: u64, blocks: u64) -> u64 {
+        if cells_set == 0 || blocks < self.lines {
+            return 0;
+        }
+        let cells = blocks as f64 * self.block_cells();
+        let unset = (cells - cells_set as f64).max(0.5);
+        let keys = round(log(unset / cells) / log1p(-self.chance_per_key(blocks)));
+        #[allow(clippy::cast_possible_truncation)] // `as` saturates.
+        let keys = keys as u64;
+        keys.max(1)
+    }
+
+    /// [`standard_error`], for any cells.
+    pub(in crate::sizing) fn standard_error(self, keys: u64, blocks: u64) -> f64 {
+        if keys == 0 {
+            return 0.0;
+        }
+        let spread = self.spread(keys, blocks);
+        if spread.per_further_key > 0.0 { spread.deviation / spread.per_further_key } else { f64::INFINITY }
+    }
+
+    /// How many cells `keys` keys set, and how much that varies.
+    pub(in crate::sizing) fn spread(self, keys: u64, blocks: u64) -> Spread {
+        let lines = self.lines as f64;
+        let line_blocks = (blocks / self.lines) as f64;
+        if line_blocks < 1.0 {
+            return Spread { mean: 0.0, deviation: 0.0, per_further_key: 0.0 };
+        }
+        let (n, block, group) = (keys as f64, self.block_cells(), self.group_cells);
+        let draws = f64::from(self.draws);
+        let set = self.chance_to_set();
+        let stays = log1p(-set / line_blocks);
+        let unset = exp(n * stays);
+
+        // How much likelier two cells are both unset than if they were independent, by where they lie.
+        let excess = |log_both: f64| unset * unset * expm1(n * (log_both - 2.0 * stays));
+        let same_group = excess(log1p(expm1(draws * log1p(-2.0 / group)) / line_blocks));
+        let same_block = excess(log1p(expm1(2.0 * draws * log1p(-1.0 / group)) / line_blocks));
+        let other_block = if line_blocks > 1.0 {
+            let away = set / (line_blocks - set);
+            unset * unset * expm1(n * log1p(-away * away))
+        } else {
+            0.0
+        };
+        let line_cells = line_blocks * block;
+        let variance = line_cells
+            * (unset * (1.0 - unset)
+                + (group - 1.0) * same_group
+                + (block - group) * same_block
+                + (line_cells - block) * other_block);
+        Spread {
+            mean: lines * line_cells * (1.0 - unset),
+            // The lines fill independently of each other.
+            deviation: sqrt((lines * variance).max(0.0)),
+            per_further_key: lines * line_cells * unset * -stays,
+        }
+    }
+
+    /// The cells of a block.
+    fn block_cells(self) -> f64 {
+        f64::from(self.groups) * self.group_cells
+    }
+
+    /// The probability that a key sets a given cell of the filter.
+    fn chance_per_key(self, blocks: u64) -> f64 {
+        self.chance_to_set() / (blocks / self.lines) as f64
+    }
 }
 
 #[cfg(test)]
 #[allow(clippy::cast_possible_truncation)] // Simulated filters are small.
 mod tests {
     use super::*;
+    use crate::sizing::blocked::{BLOCK_BITS, mixture::group_bits};
     use crate::sizing::search::rounded_up;
 
     #[test]
@@ -93,7 +127,7 @@ mod tests {
             for blocks in [2_u64, 10, 1_000, 1 << 30] {
                 for per_block in [1, 5, 20, 60] {
                     let keys = blocks * per_block;
-                    let unset = exp(keys as f64 * log1p(-chance_per_key(shape, blocks)));
+                    let unset = exp(keys as f64 * log1p(-Geometry::from(shape).chance_per_key(blocks)));
                     let bits_set = rounded_up((1.0 - unset) * (blocks * BLOCK_BITS) as f64 - 0.5);
                     let estimate = estimated_keys(shape, bits_set, blocks);
                     assert!(

@@ -28,14 +28,7 @@ const NEGLIGIBLE: f64 = 1e-18;
 /// ```
 #[must_use]
 pub fn rate(shape: Shape, keys: u64, blocks: u64) -> f64 {
-    if keys == 0 {
-        return 0.0;
-    }
-    let blocks_per_line = blocks / shape.lines();
-    if blocks_per_line == 0 {
-        return 1.0;
-    }
-    (rate_of_lines(shape, Load::of(keys, blocks_per_line)) + shared_digests(keys)).min(1.0)
+    Geometry::from(shape).rate(keys, blocks)
 }
 
 /// The rate of false positives of a large filter whose share of set bits is `fill`.
@@ -49,15 +42,59 @@ pub fn rate_of_fill(shape: Shape, fill: f64) -> f64 {
         return 0.0;
     }
     let mean = -log1p(-fill.min(1.0)) / chance_to_set(shape);
-    if mean > CERTAINLY_FULL { 1.0 } else { rate_of_lines(shape, Load::Poisson { mean }) }
+    if mean > CERTAINLY_FULL { 1.0 } else { rate_of_lines(shape.into(), Load::Poisson { mean }) }
 }
 
-/// The probability that a key sets a given bit of the block it falls into: 1 - (1 - 1/G)^d.
+/// A block as the model sees it: equal groups of cells, in each of which a key draws some. The cells of a Bloom filter
+/// are its bits; those of a counting filter are its counters.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sizing) struct Geometry {
+    /// Blocks that a key falls into, one in each half of the filter if there are two.
+    pub(in crate::sizing) lines: u64,
+    /// Groups in a block: 4 or 8.
+    pub(in crate::sizing) groups: u32,
+    /// Cells of a group (G).
+    pub(in crate::sizing) group_cells: f64,
+    /// Draws in each group, with replacement (d): 1 or 2.
+    pub(in crate::sizing) draws: u32,
+}
+
+impl From<Shape> for Geometry {
+    fn from(shape: Shape) -> Self {
+        Self {
+            lines: shape.lines(),
+            groups: shape.groups(),
+            group_cells: group_bits(shape),
+            draws: shape.bits_per_group(),
+        }
+    }
+}
+
+impl Geometry {
+    /// [`rate`], for any cells.
+    pub(in crate::sizing) fn rate(self, keys: u64, blocks: u64) -> f64 {
+        if keys == 0 {
+            return 0.0;
+        }
+        let blocks_per_line = blocks / self.lines;
+        if blocks_per_line == 0 {
+            return 1.0;
+        }
+        (rate_of_lines(self, Load::of(keys, blocks_per_line)) + shared_digests(keys)).min(1.0)
+    }
+
+    /// The probability that a key sets a given cell of the block it falls into: 1 - (1 - 1/G)^d.
+    pub(super) fn chance_to_set(self) -> f64 {
+        -expm1(f64::from(self.draws) * log1p(-1.0 / self.group_cells))
+    }
+}
+
+/// The probability that a key sets a given bit of the block it falls into.
 pub(super) fn chance_to_set(shape: Shape) -> f64 {
-    -expm1(f64::from(shape.bits_per_group()) * log1p(-1.0 / group_bits(shape)))
+    Geometry::from(shape).chance_to_set()
 }
 
-/// The bits of one group (G).
+/// The bits of one group.
 pub(super) fn group_bits(shape: Shape) -> f64 {
     BLOCK_BITS as f64 / f64::from(shape.groups())
 }
@@ -101,9 +138,9 @@ impl Load {
 
 /// The rate over all lines. A key falls into its block of the first half and of the second independently, so the two
 /// loads are independent and so are the two answers.
-fn rate_of_lines(shape: Shape, load: Load) -> f64 {
-    let line = rate_of_line(shape, load);
-    if shape.lines() == 2 { line * line } else { line }
+fn rate_of_lines(geometry: Geometry, load: Load) -> f64 {
+    let line = rate_of_line(geometry, load);
+    if geometry.lines == 2 { line * line } else { line }
 }
 
 /// The rate of one line: the expectation of `chance_to_pass` over the load.
@@ -112,13 +149,13 @@ fn rate_of_lines(shape: Shape, load: Load) -> f64 {
 /// large logarithm, nothing to overflow or cancel at any n. The terms (weight times chance) rise to one peak and fall
 /// again, because the logarithms of both factors are concave in t; so the sum is complete once they are falling and
 /// negligible.
-fn rate_of_line(shape: Shape, load: Load) -> f64 {
+fn rate_of_line(geometry: Geometry, load: Load) -> f64 {
     let mean = load.mean();
     if mean > CERTAINLY_FULL {
         return 1.0;
     }
     let middle = floor(mean);
-    let block = Block::holding(shape, middle);
+    let block = Block::holding(geometry, middle);
     let (mut weights, mut terms) = (1.0, block.chance_to_pass());
     if let Load::Fixed { .. } = load {
         return terms;
@@ -156,9 +193,7 @@ fn rate_of_line(shape: Shape, load: Load) -> f64 {
 /// What the groups of a block look like after some number of keys.
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    shape: Shape,
-    /// Bits of a group (G).
-    bits: f64,
+    geometry: Geometry,
     /// The probability that one key leaves a given bit of the group unset, and two given bits.
     key_leaves: (f64, f64),
     /// The same for all keys of the block.
@@ -166,11 +201,10 @@ struct Block {
 }
 
 impl Block {
-    fn holding(shape: Shape, keys: f64) -> Self {
-        let bits = group_bits(shape);
-        let draws = f64::from(shape.bits_per_group());
-        let (one, two) = (draws * log1p(-1.0 / bits), draws * log1p(-2.0 / bits));
-        Self { shape, bits, key_leaves: (exp(one), exp(two)), all_leave: (exp(one * keys), exp(two * keys)) }
+    fn holding(geometry: Geometry, keys: f64) -> Self {
+        let (cells, draws) = (geometry.group_cells, f64::from(geometry.draws));
+        let (one, two) = (draws * log1p(-1.0 / cells), draws * log1p(-2.0 / cells));
+        Self { geometry, key_leaves: (exp(one), exp(two)), all_leave: (exp(one * keys), exp(two * keys)) }
     }
 
     fn add_key(&mut self) {
@@ -190,17 +224,18 @@ impl Block {
     /// Groups draw independently, so the probabilities multiply.
     fn chance_to_pass(&self) -> f64 {
         let (one, two) = self.all_leave;
-        let group = if self.shape.bits_per_group() == 1 {
+        let group = if self.geometry.draws == 1 {
             1.0 - one
         } else {
-            let both = one / self.bits + (1.0 - 1.0 / self.bits) * two;
+            let same = 1.0 / self.geometry.group_cells;
+            let both = one * same + (1.0 - same) * two;
             1.0 - 2.0 * one + both
         };
         // Rounding may leave an empty block a hair on the wrong side of 0.
         let group = group.max(0.0);
         let squared = group * group;
         let fourth = squared * squared;
-        if self.shape.groups() == 8 { fourth * fourth } else { fourth }
+        if self.geometry.groups == 8 { fourth * fourth } else { fourth }
     }
 }
 
@@ -316,7 +351,7 @@ mod tests {
                     let t = t as f64;
                     let ways = libm::lgamma(n + 1.0) - libm::lgamma(t + 1.0) - libm::lgamma(n - t + 1.0);
                     exp(ways + t * libm::log(share) + (n - t) * log1p(-share))
-                        * Block::holding(Shape::Eight, t).chance_to_pass()
+                        * Block::holding(Shape::Eight.into(), t).chance_to_pass()
                 })
                 .sum();
             let summed = rate(Shape::Eight, keys, blocks) - shared_digests(keys);

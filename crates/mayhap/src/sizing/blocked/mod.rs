@@ -12,6 +12,7 @@ mod size;
 
 pub use estimate::{estimated_keys, standard_error};
 pub use fold::foldable;
+pub(super) use mixture::Geometry;
 pub use mixture::{rate, rate_of_fill};
 pub use plan::BlockedPlan;
 pub use size::{bits_per_key, blocks, capacity, shape_for};
@@ -22,4 +23,4 @@ pub use crate::bits::BLOCK_BITS;
 pub const BLOCK_BYTES: u64 = BLOCK_BITS / 8;
 
 /// The most blocks of any filter.
-const MAX_BLOCKS: u64 = super::limits::MAX_BYTES / BLOCK_BYTES;
+pub(super) const MAX_BLOCKS: u64 = super::limits::MAX_BYTES / BLOCK_BYTES;

@@ -1,42 +1,13 @@
-//! Everybody who runs: one small trait, and its implementation for each peer.
-//!
-//! The loops are generic over the contestant and compiled once for each, so a filter's calls inline exactly
-//! as far as they would in a user's own loop.
+//! The Bloom filters of other crates.
 
 use std::hash::{BuildHasher, Hash};
 
 use foldhash::fast::FixedState;
 use parquet::bloom_filter::Sbbf;
 
+use super::Contestant;
 use crate::Failure;
 use crate::keys::BenchKey;
-
-/// A filter (or set) under test, used by one thread.
-pub(crate) trait Contestant<K>: Sized {
-    const NAME: &'static str;
-
-    /// An empty filter for `n` keys at rate `p`. Its memory has been written to where the constructor leaves
-    /// a choice, so that page faults of the first touch are not counted as the cost of an insert.
-    fn new(n: usize, p: f64, seed: u64) -> Result<Self, Failure>;
-
-    /// Returns whether the key was new, where the peer says so.
-    fn insert(&mut self, key: &K) -> bool;
-
-    fn contains(&self, key: &K) -> bool;
-
-    /// Bits of memory really held.
-    fn bits(&self) -> u64;
-
-    /// Inserts every key and counts the answers "new".
-    fn insert_all(&mut self, keys: &[K]) -> u64 {
-        keys.iter().map(|key| u64::from(self.insert(key))).sum()
-    }
-
-    /// Asks every key and counts the answers "present".
-    fn count_present(&self, keys: &[K]) -> u64 {
-        keys.iter().map(|key| u64::from(self.contains(key))).sum()
-    }
-}
 
 /// fastbloom as it comes: SipHash-1-3.
 pub(crate) struct FastBloomDefault(fastbloom::BloomFilter);
@@ -329,47 +300,10 @@ fn sbbf_rate(bits_per_key: f64) -> f64 {
     rate
 }
 
-/// An exact set, for scale. Its memory includes the text it refers to.
-pub(crate) struct ExactSet<K>(hashbrown::HashSet<K, FixedState>);
-
-impl<K: BenchKey> Contestant<K> for ExactSet<K> {
-    const NAME: &'static str = "hashbrown set + foldhash (exact)";
-
-    fn new(n: usize, _p: f64, seed: u64) -> Result<Self, Failure> {
-        Ok(Self(hashbrown::HashSet::with_capacity_and_hasher(n, FixedState::with_seed(seed))))
-    }
-
-    #[inline(always)]
-    fn insert(&mut self, key: &K) -> bool {
-        self.0.insert(*key)
-    }
-
-    #[inline(always)]
-    fn contains(&self, key: &K) -> bool {
-        self.0.contains(key)
-    }
-
-    fn bits(&self) -> u64 {
-        let elsewhere: usize = self.0.iter().map(BenchKey::bytes_elsewhere).sum();
-        (self.0.allocation_size() + elsewhere) as u64 * 8
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys;
-
-    fn keeps_its_promise<C: Contestant<u64>>(allowed_rate: f64) {
-        let present = keys::integers(keys::present(0, 20_000));
-        let absent = keys::integers(keys::absent(200_000));
-        let mut filter = C::new(present.len(), 0.01, 7).expect("a filter of 20,000 keys");
-        filter.insert_all(&present);
-        assert_eq!(filter.count_present(&present), 20_000, "{} lost a key", C::NAME);
-        let rate = filter.count_present(&absent) as f64 / 200_000.0;
-        assert!(rate <= allowed_rate, "{}: {rate}", C::NAME);
-        assert!(filter.bits() > 20_000 * 7, "{}: {} bits", C::NAME, filter.bits());
-    }
+    use crate::contestants::tests::keeps_its_promise;
 
     #[test]
     fn every_peer_is_driven_correctly() {
@@ -381,7 +315,6 @@ mod tests {
         keeps_its_promise::<ParquetSbbf>(0.0115);
         keeps_its_promise::<SbbfRs<Xxh3>>(0.0115);
         keeps_its_promise::<SbbfRs<FixedState>>(0.0115);
-        keeps_its_promise::<ExactSet<u64>>(0.0);
     }
 
     #[test]

@@ -1,0 +1,97 @@
+//! Counting Bloom filters against the one everybody would write, and against those of other crates.
+
+use std::collections::hash_map::RandomState;
+
+use foldhash::fast::FixedState;
+use serde_json::json;
+
+use crate::contestants::{BloomCounting, Bloomcraft, FastBloomRs, NaiveCounting, Rustywallet};
+use crate::ours::{Batches, Calls, Counting};
+use crate::removing::{DELETE, Entrant, HIT, INSERT, IntegerKeys, MISS, Race, Standing, entrant, race};
+use crate::report::{self, Report};
+use crate::single::Role;
+use crate::{Failure, Settings};
+
+/// Our target against every peer, for everything a filter does.
+const LEAST_RATIO: f64 = 3.0;
+
+/// From here on only 4-bit counters run: the others do the same in twice and four times the memory.
+const NARROW_ONLY: usize = 20_000_000;
+
+fn everybody(n: usize) -> Vec<Entrant> {
+    let mut entrants = vec![
+        entrant::<NaiveCounting<0>>(Role::Peer),
+        entrant::<NaiveCounting<4>>(Role::Peer),
+        entrant::<BloomCounting<RandomState>>(Role::Peer),
+        entrant::<BloomCounting<FixedState>>(Role::Peer),
+        entrant::<FastBloomRs>(Role::Peer),
+        entrant::<Bloomcraft<u64>>(Role::Peer),
+        entrant::<Rustywallet>(Role::Peer),
+        entrant::<Calls<Counting<4>>>(Role::Calls),
+        entrant::<Batches<Counting<4>>>(Role::Batches),
+    ];
+    if n < NARROW_ONLY {
+        entrants.extend([
+            entrant::<Calls<Counting<8>>>(Role::Calls),
+            entrant::<Batches<Counting<8>>>(Role::Batches),
+            entrant::<Calls<Counting<16>>>(Role::Calls),
+            entrant::<Batches<Counting<16>>>(Role::Batches),
+        ]);
+    }
+    entrants
+}
+
+/// Fills a filter of `n` keys, asks it, and takes keys out again; one report for each rate.
+pub(crate) fn run(n: usize, settings: &Settings) -> Result<Vec<Report>, Failure> {
+    eprintln!("counting filters, {} keys: making them", report::count(n));
+    let keys = IntegerKeys::make(n, settings);
+    let run_rate = |&p: &f64| Ok(table(n, p, &race(everybody(n), &keys.workload(p), settings)?));
+    settings.rates.iter().map(run_rate).collect()
+}
+
+fn table(n: usize, p: f64, race: &Race) -> Report {
+    let naive = <NaiveCounting<0> as crate::contestants::Contestant<u64>>::NAME;
+    let yardstick = race.standings.iter().find(|standing| standing.name == naive);
+    let rows = race.standings.iter().map(|standing| row(standing, yardstick)).collect();
+    let mut notes = vec![race.method(), format!("Ratios against {naive}. Peers have 4-bit counters.")];
+    notes.extend(race.targets(LEAST_RATIO, &OPERATIONS));
+    notes.extend(race.deletes_against_hits(|_| true));
+    notes.extend(race.faster_peers());
+    notes.extend(race.promises(p));
+    notes.extend(race.accidents(n));
+    Report {
+        title: format!("Counting Bloom filters: {} u64 keys, {}", report::count(n), report::rate(p)),
+        header: vec![
+            "filter",
+            "bits/key",
+            "rate",
+            "insert ns",
+            "hit ns",
+            "miss ns",
+            "delete ns",
+            "insert",
+            "hit",
+            "miss",
+            "delete",
+        ],
+        rows,
+        notes,
+        json: json!({"cell": "counting", "n": n, "p": p, "rounds": race.rounds, "contestants": race.json}),
+    }
+}
+
+const OPERATIONS: [usize; 4] = [INSERT, HIT, MISS, DELETE];
+
+fn row(standing: &Standing, yardstick: Option<&Standing>) -> Vec<String> {
+    let mut row = vec![
+        String::from(standing.name),
+        format!("{:.2}", standing.bits_per_key),
+        report::percent(standing.rate()),
+    ];
+    row.extend(OPERATIONS.map(|operation| report::nanoseconds(standing.times[operation])));
+    row.extend(OPERATIONS.map(|operation| {
+        let yardstick_time = yardstick.map_or(f64::NAN, |yardstick| yardstick.times[operation]);
+        report::ratio(yardstick_time, standing.times[operation])
+    }));
+    row
+}

@@ -1,0 +1,163 @@
+//! The kinds that delete, grow, count or forget.
+//!
+//! Each knows its memory for a number of keys and a rate. The other questions, how many keys fit and which rate is left,
+//! are answered by searching, in the same way for all.
+
+use mayhap::counting::CounterWidth;
+use mayhap::sizing::layers::layer_rate;
+use mayhap::sizing::window::DEFAULT_GENERATIONS;
+use mayhap::sizing::{CountingPlan, CuckooPlan, DLeftPlan, GrowthPlan, SizingError, WindowPlan, lowest_rate};
+use mayhap::DualBloom;
+
+use super::filters::{Candidate, Kind, Question};
+
+/// In the order of the table.
+const KINDS: [Kind; 9] = [
+    Kind::Scalable,
+    Kind::Window,
+    Kind::Counting(CounterWidth::Four),
+    Kind::Counting(CounterWidth::Eight),
+    Kind::Counting(CounterWidth::Sixteen),
+    Kind::Dual,
+    Kind::DLeft,
+    Kind::Cuckoo,
+    Kind::ScalableCuckoo,
+];
+
+/// A key has two buckets, each within a line.
+const CUCKOO_LINES: u64 = 2;
+
+/// One candidate of each kind, and a remark for each that has none. Nothing when the question isn't about keys, rate and
+/// memory: the number of bits for each key is the Bloom filters' own.
+pub(super) fn catalogue(question: &Question) -> (Vec<Candidate>, Vec<String>) {
+    let mut found = Vec::new();
+    let mut remarks = Vec::new();
+    for kind in KINDS {
+        let candidate = match (question.keys, question.rate, question.bytes, question.hashes) {
+            (Some(keys), Some(rate), None, None) => sized(kind, keys, rate),
+            (Some(keys), None, Some(bytes), None) => best_rate(kind, keys, bytes),
+            (None, Some(rate), Some(bytes), None) => most_keys(kind, bytes, rate),
+            _ => continue,
+        };
+        match candidate {
+            Ok(candidate) => found.push(candidate),
+            Err(reason) => remarks.push(format!("No {}: {reason}.", kind.label())),
+        }
+    }
+    (found, remarks)
+}
+
+/// The filter of a kind for a number of keys at a rate.
+fn sized(kind: Kind, keys: u64, rate: f64) -> Result<Candidate, SizingError> {
+    let (bytes, lines) = match kind {
+        Kind::Scalable => {
+            let plan = GrowthPlan::new(keys, rate, 2)?.layer(0)?;
+            (plan.bytes(), plan.lines())
+        }
+        Kind::Window => {
+            let plan = WindowPlan::for_rate(keys, rate, DEFAULT_GENERATIONS)?;
+            (plan.bytes(), plan.generation().lines() * (u64::from(plan.generations()) + 1))
+        }
+        Kind::Counting(width) => {
+            let plan = CountingPlan::for_rate(keys, rate, width)?;
+            (plan.bytes(), plan.lines())
+        }
+        Kind::Dual => {
+            let plan = DualBloom::builder().keys(keys).rate(rate).plan()?;
+            (plan.bytes(), plan.added().lines() + plan.removed().lines())
+        }
+        Kind::DLeft => {
+            let plan = DLeftPlan::for_rate(keys, rate)?;
+            (plan.bytes(), plan.lines())
+        }
+        Kind::Cuckoo => {
+            (CuckooPlan::for_rate(keys, rate)?.bytes(), CUCKOO_LINES)
+        }
+        Kind::ScalableCuckoo => {
+            let plan = CuckooPlan::for_rate(keys, layer_rate(rate, 0))?;
+            (plan.bytes(), CUCKOO_LINES)
+        }
+        Kind::Blocked(_) | Kind::Classic => return Err(SizingError::ZeroKeys),
+    };
+    Ok(Candidate::of(kind, keys, bytes, rate, lines as f64))
+}
+
+/// The lowest rate that so many keys have in so much memory.
+fn best_rate(kind: Kind, keys: u64, bytes: u64) -> Result<Candidate, SizingError> {
+    const STEPS: u32 = 40;
+    /// Worse filters are none.
+    const WORST: f64 = 0.5;
+    let fits = |rate: f64| sized(kind, keys, rate).ok().filter(|candidate| candidate.bytes <= Some(bytes));
+    let Some(mut best) = fits(WORST) else {
+        let needed = sized(kind, keys, WORST)?.bytes.unwrap_or(u64::MAX);
+        return Err(SizingError::TooLarge { bytes: needed, limit: bytes });
+    };
+    // Between a rate that is too low and one that isn't, on a logarithmic scale.
+    let (mut too_low, mut possible) = (lowest_rate(keys).ln(), WORST.ln());
+    for _ in 0..STEPS {
+        let middle = f64::midpoint(too_low, possible);
+        match fits(middle.exp()) {
+            Some(candidate) => (best, possible) = (candidate, middle),
+            None => too_low = middle,
+        }
+    }
+    Ok(best)
+}
+
+/// The most keys that so much memory holds at a rate.
+fn most_keys(kind: Kind, bytes: u64, rate: f64) -> Result<Candidate, SizingError> {
+    let fits = |keys: u64| sized(kind, keys, rate).ok().filter(|candidate| candidate.bytes <= Some(bytes));
+    let Some(mut most) = fits(1) else {
+        let needed = sized(kind, 1, rate)?.bytes.unwrap_or(u64::MAX);
+        return Err(SizingError::TooLarge { bytes: needed, limit: bytes });
+    };
+    let (mut possible, mut too_many) = (1, 2u64);
+    while let Some(candidate) = fits(too_many) {
+        most = candidate;
+        possible = too_many;
+        too_many = too_many.saturating_mul(2);
+    }
+    // Eight digits are more than anybody reads.
+    while too_many - possible > 1 + possible / 100_000_000 {
+        let middle = possible.midpoint(too_many);
+        match fits(middle) {
+            Some(candidate) => (most, possible) = (candidate, middle),
+            None => too_many = middle,
+        }
+    }
+    Ok(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTHING: Question = Question { keys: None, rate: None, bytes: None, hashes: None };
+
+    #[test]
+    fn the_three_questions_agree() {
+        let (by_rate, remarks) = catalogue(&Question { keys: Some(1_000_000), rate: Some(0.01), ..NOTHING });
+        assert!(remarks.is_empty(), "{remarks:?}");
+        assert_eq!(by_rate.len(), KINDS.len());
+        for candidate in by_rate {
+            let bytes = candidate.bytes;
+            let most = most_keys(candidate.kind, bytes.unwrap(), 0.01).unwrap();
+            let keys = most.keys.unwrap();
+            assert!((1_000_000..1_100_000).contains(&keys), "{:?} holds {keys}", candidate.kind);
+            let best = best_rate(candidate.kind, 1_000_000, bytes.unwrap()).unwrap();
+            assert!(best.rate <= 0.01 && best.rate > 0.004, "{:?} has {}", candidate.kind, best.rate);
+            assert!(best.bytes <= bytes && most.bytes <= bytes);
+        }
+    }
+
+    #[test]
+    fn the_impossible_is_a_remark() {
+        let (found, remarks) = catalogue(&Question { keys: Some(1_000_000), bytes: Some(64), ..NOTHING });
+        assert_eq!((found.len(), remarks.len()), (0, KINDS.len()));
+        let (found, remarks) = catalogue(&Question { bytes: Some(10), rate: Some(0.01), ..NOTHING });
+        assert_eq!((found.len(), remarks.len()), (0, KINDS.len()));
+        assert!(remarks[0].starts_with("No ScalableBloom: "), "{remarks:?}");
+        let (found, remarks) = catalogue(&Question { bytes: Some(10), hashes: Some(8), ..NOTHING });
+        assert!(found.is_empty() && remarks.is_empty());
+    }
+}

@@ -1,0 +1,175 @@
+//! Choosing a growing filter before making it.
+
+use alloc::vec::Vec;
+
+use super::ScalableBloom;
+use super::layer::Layer;
+use crate::error::Error;
+use crate::hash::{KeyHasher, SecretKey};
+use crate::sizing::layers::plan_for_new_keys;
+use crate::sizing::{BlockedPlan, GrowthPlan, SizingError};
+
+/// What happens when a filter has taken all the keys it was made for and a new one comes.
+///
+/// ```
+/// use mayhap::{Growth, InsertError, ScalableBloom};
+///
+/// let mut coupons = ScalableBloom::builder().keys(2).rate(0.001).growth(Growth::Refuse).build()?;
+/// coupons.insert("A7K2")?;
+/// coupons.insert("Q9X1")?;
+/// assert_eq!(coupons.insert("third"), Err(InsertError::Full));
+/// assert_eq!(coupons.insert("A7K2"), Ok(false), "what is there already needs no room");
+/// # Ok::<(), mayhap::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Growth {
+    /// Put another layer on top. The rate stays at or below the promise.
+    #[default]
+    Grow,
+    /// Refuse the key, with [`InsertError::Full`](crate::InsertError::Full). There is one layer, and it has all of the
+    /// rate: no more memory than a [`BloomFilter`](crate::BloomFilter).
+    Refuse,
+    /// Take the key all the same. There is one layer; its rate rises, and
+    /// [`is_over_plan`](ScalableBloom::is_over_plan) tells.
+    Saturate,
+}
+
+impl Growth {
+    /// The number that stands for it in files.
+    pub(super) const fn id(self) -> u64 {
+        match self {
+            Self::Grow => 0,
+            Self::Refuse => 1,
+            Self::Saturate => 2,
+        }
+    }
+
+    pub(super) const fn from_id(id: u64) -> Option<Self> {
+        match id {
+            0 => Some(Self::Grow),
+            1 => Some(Self::Refuse),
+            2 => Some(Self::Saturate),
+            _ => None,
+        }
+    }
+}
+
+/// All that a filter needs to know to grow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Settings {
+    /// Keys of the first layer.
+    pub(super) keys: u64,
+    /// The promise, over all layers.
+    pub(super) rate: f64,
+    pub(super) expansion: u32,
+    pub(super) growth: Growth,
+    pub(super) max_bytes: u64,
+}
+
+impl Settings {
+    /// The layer with this number: the new keys it is made for, and its filter.
+    pub(super) fn layer(&self, layer: u32) -> Result<(u64, BlockedPlan), SizingError> {
+        let plan = GrowthPlan::new(self.keys, self.rate, self.expansion)?;
+        // A filter that will never have a second layer needs to save no part of the rate for it.
+        if self.growth != Growth::Grow {
+            return Ok((self.keys, plan_for_new_keys(self.keys, self.rate)?));
+        }
+        let filter = plan.layer(layer)?;
+        Ok((plan.layer_keys(layer).unwrap_or(filter.keys()), filter))
+    }
+}
+
+/// Every choice a [`ScalableBloom`] has.
+///
+/// ```
+/// use mayhap::ScalableBloom;
+///
+/// let filter = ScalableBloom::builder().keys(10_000).rate(0.001).expansion(4).max_bytes(1 << 30).build()?;
+/// assert_eq!((filter.expansion(), filter.layer_count()), (4, 1));
+/// # Ok::<(), mayhap::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until it is told to build"]
+pub struct ScalableBuilder {
+    settings: Settings,
+    hasher: KeyHasher,
+}
+
+/// 1 %, doubling, growing without limit. The number of keys must be given.
+impl Default for ScalableBuilder {
+    fn default() -> Self {
+        let settings =
+            Settings { keys: 0, rate: 0.01, expansion: 2, growth: Growth::Grow, max_bytes: u64::MAX };
+        Self { settings, hasher: KeyHasher::default() }
+    }
+}
+
+impl ScalableBuilder {
+    /// How many distinct keys the first layer is for: as many as are certain to come.
+    pub fn keys(mut self, keys: u64) -> Self {
+        self.settings.keys = keys;
+        self
+    }
+
+    /// Of the keys that are not in the set, the part that is answered "mayhap" at most, over all layers. 1 % if not
+    /// given.
+    pub fn rate(mut self, rate: f64) -> Self {
+        self.settings.rate = rate;
+        self
+    }
+
+    /// How many times larger each layer is than the one before it; 2 if not given.
+    ///
+    /// More means fewer layers, so faster questions, and more memory that waits for keys. 1 grows evenly, and slows
+    /// down with every layer: up to [`MAX_LAYERS`](crate::sizing::layers::MAX_LAYERS).
+    pub fn expansion(mut self, expansion: u32) -> Self {
+        self.settings.expansion = expansion;
+        self
+    }
+
+    /// What happens when it is full. [`Growth::Grow`] if not given.
+    pub fn growth(mut self, growth: Growth) -> Self {
+        self.settings.growth = growth;
+        self
+    }
+
+    /// XXH3 with this seed.
+    pub fn seed(self, seed: u64) -> Self {
+        self.hasher(KeyHasher::xxh3(seed))
+    }
+
+    /// SipHash-1-3 with a secret key: for keys that come from strangers.
+    pub fn secret_key(self, key: SecretKey) -> Self {
+        self.hasher(KeyHasher::sip13(key))
+    }
+
+    /// Any hasher.
+    pub fn hasher(mut self, hasher: KeyHasher) -> Self {
+        self.hasher = hasher;
+        self
+    }
+
+    /// Refuse, instead of allocating more than this over all layers. A layer that doesn't fit as a whole is not made.
+    pub fn max_bytes(mut self, limit: u64) -> Self {
+        self.settings.max_bytes = limit;
+        self
+    }
+
+    /// The plan of the first layer, without making the filter. [`GrowthPlan`] has that of all.
+    ///
+    /// # Errors
+    /// When the choices ask for what can't be.
+    pub fn plan(&self) -> Result<BlockedPlan, SizingError> {
+        self.settings.layer(0)?.1.within(self.settings.max_bytes)
+    }
+
+    /// Makes the filter, with its first layer.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan), and when the memory can't be had.
+    pub fn build(self) -> Result<ScalableBloom, Error> {
+        let newest = Layer::new(self.plan()?, self.settings.keys, self.hasher.clone())?;
+        Ok(ScalableBloom { older: Vec::new(), newest, settings: self.settings, hasher: self.hasher })
+    }
+}

@@ -1,0 +1,164 @@
+//! Adding keys, and growing when there is no room for a new one.
+
+use super::lookup::{CHUNK, Missing};
+use super::{Growth, Layer, ScalableBloom};
+use crate::bits::AllocError;
+use crate::filter::InsertError;
+use crate::hash::{Digest, Key};
+
+impl ScalableBloom {
+    /// Adds a key. True if it was new: certainly not in the set before.
+    ///
+    /// False means that it was there already, or that it looks so: with the filter's error rate a new key is taken for
+    /// an old one.
+    ///
+    /// # Errors
+    /// When the key is new and there is no room for it: [`InsertError::Full`] if the filter doesn't grow
+    /// ([`Growth::Refuse`]) or not any further ([`max_bytes`](super::ScalableBuilder::max_bytes)),
+    /// [`InsertError::Alloc`] if the memory for the next layer can't be had. The filter is unchanged then.
+    #[inline]
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
+        let digest = self.hash(key);
+        self.insert_hash(digest)
+    }
+
+    /// [`insert`](Self::insert) for a key that was hashed already.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_hash(&mut self, digest: Digest) -> Result<bool, InsertError> {
+        if self.contains_hash(digest) {
+            return Ok(false);
+        }
+        if self.room() == 0 {
+            self.grow()?;
+        }
+        // New in its layer too, because no layer has it.
+        self.newest.filter.insert_hash(digest);
+        self.newest.inserted += 1;
+        Ok(true)
+    }
+
+    /// Adds many keys at once: `new[i]` tells whether `keys[i]` was new. The same as adding them one by one in order,
+    /// and faster when the filter is larger than the cache.
+    ///
+    /// ```
+    /// use mayhap::ScalableBloom;
+    ///
+    /// let mut filter = ScalableBloom::with_rate(2, 0.001)?;
+    /// let mut new = [false; 4];
+    /// filter.insert_each(&["apple", "pear", "apple", "quince"], &mut new)?;
+    /// assert_eq!(new, [true, true, false, true]);
+    /// assert_eq!((filter.len(), filter.layer_count()), (3, 2));
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a key found no room, as in [`insert`](Self::insert). The keys before it are in the filter, and `new` tells
+    /// of them; those after it are not, and `new` is false for it and for them.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn insert_each<K: Key>(&mut self, keys: &[K], new: &mut [bool]) -> Result<(), InsertError> {
+        assert_eq!(keys.len(), new.len(), "one answer for each key");
+        new.fill(false);
+        let mut digests = [Digest::new(0); CHUNK];
+        for (keys, new) in keys.chunks(CHUNK).zip(new.chunks_mut(CHUNK)) {
+            let digests = &mut digests[..keys.len()];
+            self.hash_each(keys, digests);
+            self.insert_chunk(digests, new)?;
+        }
+        Ok(())
+    }
+
+    /// [`insert_each`](Self::insert_each) for keys that were hashed already.
+    ///
+    /// # Errors
+    /// As [`insert_each`](Self::insert_each).
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn insert_hashes(&mut self, digests: &[Digest], new: &mut [bool]) -> Result<(), InsertError> {
+        assert_eq!(digests.len(), new.len(), "one answer for each digest");
+        new.fill(false);
+        for (digests, new) in digests.chunks(CHUNK).zip(new.chunks_mut(CHUNK)) {
+            self.insert_chunk(digests, new)?;
+        }
+        Ok(())
+    }
+
+    /// Empties the filter. Its first layer and its settings stay; the memory of the others is given back.
+    pub fn clear(&mut self) {
+        if !self.older.is_empty() {
+            self.newest = self.older.swap_remove(0);
+            self.older.clear();
+        }
+        self.newest.clear();
+    }
+
+    /// `new` is all false. What older layers have is left out first; the rest goes to the newest layer in order, as
+    /// many at a time as it has room for, so that it is never more than full.
+    fn insert_chunk(&mut self, digests: &[Digest], new: &mut [bool]) -> Result<(), InsertError> {
+        let mut found = [false; CHUNK];
+        let mut missing = Missing::new();
+        missing.start(digests, new);
+        missing.look_in(self.older.iter().rev(), &mut found);
+        let mut done = 0_usize;
+        loop {
+            let room = usize::try_from(self.room()).unwrap_or(usize::MAX);
+            let end = missing.len.min(done.saturating_add(room));
+            self.insert_newest(&missing.digests[done..end], &missing.places[done..end], new);
+            done = end;
+            if done == missing.len {
+                return Ok(());
+            }
+            if self.room() > 0 {
+                continue; // Some were not new.
+            }
+            missing.drop_first(done);
+            missing.look_in([&self.newest].into_iter(), &mut found);
+            done = 0;
+            if missing.len == 0 {
+                return Ok(());
+            }
+            self.grow()?;
+        }
+    }
+
+    /// Adds keys that no older layer has, and for all of which there is room.
+    fn insert_newest(&mut self, digests: &[Digest], places: &[u16], new: &mut [bool]) {
+        let mut answers = [false; CHUNK];
+        let answers = &mut answers[..digests.len()];
+        self.newest.filter.insert_hashes(digests, answers);
+        for (place, answer) in places.iter().zip(answers) {
+            new[usize::from(*place)] = *answer;
+            self.newest.inserted += u64::from(*answer);
+        }
+    }
+
+    /// New keys that can be added before something has to be done.
+    #[inline]
+    fn room(&self) -> u64 {
+        if self.settings.growth == Growth::Saturate { u64::MAX } else { self.newest.room() }
+    }
+
+    /// Puts a layer on top, or says why not. Changes nothing if it fails.
+    #[cold]
+    fn grow(&mut self) -> Result<(), InsertError> {
+        if self.settings.growth != Growth::Grow {
+            return Err(InsertError::Full);
+        }
+        // A layer too large to plan, too large for the limit, or one too many: this is as far as it grows.
+        let number = u32::try_from(self.layer_count()).map_err(|_| InsertError::Full)?;
+        let (keys, plan) = self.settings.layer(number).map_err(|_| InsertError::Full)?;
+        let bytes = self.len_bytes().saturating_add(plan.bytes());
+        if bytes > self.settings.max_bytes {
+            return Err(InsertError::Full);
+        }
+        let layer = Layer::new(plan, keys, self.hasher.clone())?;
+        self.older.try_reserve(1).map_err(|_| AllocError { bytes: size_of::<Layer>() as u64 })?;
+        self.older.push(core::mem::replace(&mut self.newest, layer));
+        Ok(())
+    }
+}

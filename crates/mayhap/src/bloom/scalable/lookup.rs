@@ -1,0 +1,123 @@
+//! Asking: one key, or many.
+
+use super::ScalableBloom;
+use super::layer::Layer;
+use crate::bits::Blocks;
+use crate::hash::{Digest, Key};
+
+/// Keys of a batch that are asked together: each layer sees all of them, less those found in a newer one, before the
+/// next layer does. Small enough for the first-level cache, large enough for the layers' own batches.
+pub(super) const CHUNK: usize = 512;
+
+impl<S: Blocks> ScalableBloom<S> {
+    /// Whether the key may be in the set. `false` is certain.
+    #[inline]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains_hash(self.hash(key))
+    }
+
+    /// [`contains`](Self::contains) for a key that was hashed already.
+    #[inline]
+    pub fn contains_hash(&self, digest: Digest) -> bool {
+        self.newest.filter.contains_hash(digest)
+            || self.older.iter().rev().any(|layer| layer.filter.contains_hash(digest))
+    }
+
+    /// Asks for many keys at once: `found[i]` tells whether `keys[i]` may be in the set.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn contains_each<K: Key>(&self, keys: &[K], found: &mut [bool]) {
+        assert_eq!(keys.len(), found.len(), "one answer for each key");
+        let mut digests = [Digest::new(0); CHUNK];
+        for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
+            let digests = &mut digests[..keys.len()];
+            self.hash_each(keys, digests);
+            self.contains_chunk(digests, found);
+        }
+    }
+
+    /// [`contains_each`](Self::contains_each) for keys that were hashed already.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn contains_hashes(&self, digests: &[Digest], found: &mut [bool]) {
+        assert_eq!(digests.len(), found.len(), "one answer for each digest");
+        for (digests, found) in digests.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
+            self.contains_chunk(digests, found);
+        }
+    }
+
+    pub(super) fn hash_each<K: Key>(&self, keys: &[K], digests: &mut [Digest]) {
+        for (digest, key) in digests.iter_mut().zip(keys) {
+            *digest = self.hash(key);
+        }
+    }
+
+    fn contains_chunk(&self, digests: &[Digest], found: &mut [bool]) {
+        self.newest.filter.contains_hashes(digests, found);
+        if !self.older.is_empty() {
+            let mut missing = Missing::new();
+            missing.start(digests, found);
+            missing.look_in(self.older.iter().rev(), found);
+        }
+    }
+}
+
+/// The keys of a chunk that no layer had so far.
+pub(super) struct Missing {
+    pub(super) digests: [Digest; CHUNK],
+    /// Where in the chunk each of them stands.
+    pub(super) places: [u16; CHUNK],
+    pub(super) len: usize,
+}
+
+impl Missing {
+    pub(super) const fn new() -> Self {
+        Self { digests: [Digest::new(0); CHUNK], places: [0; CHUNK], len: 0 }
+    }
+
+    /// The keys of a chunk that were not found.
+    #[allow(clippy::cast_possible_truncation, reason = "a place is below CHUNK")]
+    pub(super) fn start(&mut self, digests: &[Digest], found: &[bool]) {
+        self.len = 0;
+        for (place, (digest, found)) in digests.iter().zip(found).enumerate() {
+            // Written always and kept if missing: a branch here would be as unpredictable as the answers.
+            self.digests[self.len] = *digest;
+            self.places[self.len] = place as u16;
+            self.len += usize::from(!*found);
+        }
+    }
+
+    /// Asks one layer after another, and keeps those that none has. `found` gets the others.
+    pub(super) fn look_in<'a, S: Blocks + 'a>(
+        &mut self,
+        layers: impl Iterator<Item = &'a Layer<S>>,
+        found: &mut [bool],
+    ) {
+        let mut answers = [false; CHUNK];
+        for layer in layers {
+            if self.len == 0 {
+                return;
+            }
+            let answers = &mut answers[..self.len];
+            layer.filter.contains_hashes(&self.digests[..self.len], answers);
+            let mut kept = 0;
+            for (i, answer) in answers.iter().enumerate() {
+                let place = self.places[i];
+                found[usize::from(place)] = *answer;
+                self.digests[kept] = self.digests[i];
+                self.places[kept] = place;
+                kept += usize::from(!*answer);
+            }
+            self.len = kept;
+        }
+    }
+
+    /// Leaves out the first `count`.
+    pub(super) fn drop_first(&mut self, count: usize) {
+        self.digests.copy_within(count..self.len, 0);
+        self.places.copy_within(count..self.len, 0);
+        self.len -= count;
+    }
+}

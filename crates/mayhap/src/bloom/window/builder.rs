@@ -1,0 +1,143 @@
+//! Choosing a window before making it.
+
+use super::clock::{Clock, Hand};
+use super::{Generation, WindowBloom};
+use crate::bloom::BloomFilter;
+use crate::error::Error;
+use crate::hash::{KeyHasher, SecretKey};
+use crate::plan::Plan;
+use crate::sizing::window::{DEFAULT_GENERATIONS, check_generations};
+use crate::sizing::{SizingError, WindowPlan};
+
+/// Every choice a [`WindowBloom`] has.
+///
+/// Without a [`window`](Self::window) of time it is a window of the last [`keys`](Self::keys) insertions.
+///
+/// ```
+/// use mayhap::WindowBloom;
+///
+/// // A day in seconds, in slots of an hour, a million keys; an hour may bring a fifth of them.
+/// let builder = WindowBloom::builder().window(86_400).generations(24).keys(1_000_000).rate(0.001).burst(4.8);
+/// assert_eq!(builder.plan()?.slot_keys(), 200_000);
+/// let mut filter = builder.build()?;
+/// assert!(filter.insert_at("apple", 1_700_000_000));
+/// # Ok::<(), mayhap::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "a builder does nothing until it is told to build"]
+pub struct WindowBuilder {
+    window: Option<u64>,
+    generations: Option<u32>,
+    keys: u64,
+    rate: Option<f64>,
+    burst: Option<f64>,
+    hasher: KeyHasher,
+    max_bytes: Option<u64>,
+}
+
+/// The rate of a filter that was given keys alone.
+const DEFAULT_RATE: f64 = 0.01;
+
+impl WindowBuilder {
+    /// The length of the window, in any unit of time: for so long a key is remembered, at least.
+    pub fn window(mut self, window: u64) -> Self {
+        self.window = Some(window);
+        self
+    }
+
+    /// The slots that the window has: a key is forgotten a slot after the window, at the latest. 4 if not given.
+    pub fn generations(mut self, generations: u32) -> Self {
+        self.generations = Some(generations);
+        self
+    }
+
+    /// How many keys a window sees. A key that is seen in several slots counts in each of them.
+    ///
+    /// By count this is the window: so many insertions back a key is remembered, at least.
+    pub fn keys(mut self, keys: u64) -> Self {
+        self.keys = keys;
+        self
+    }
+
+    /// Of the keys that were not seen, the part that is answered "mayhap" at most, by all generations together. 1 % if
+    /// not given.
+    pub fn rate(mut self, rate: f64) -> Self {
+        self.rate = Some(rate);
+        self
+    }
+
+    /// How many times its even share one slot may get: 1 if not given. With 3, a slot may see three times
+    /// `keys / generations`, as long as the window sees no more than `keys`.
+    ///
+    /// By count every slot gets its even share, and this changes nothing.
+    pub fn burst(mut self, burst: f64) -> Self {
+        self.burst = Some(burst);
+        self
+    }
+
+    /// XXH3 with this seed.
+    pub fn seed(self, seed: u64) -> Self {
+        self.hasher(KeyHasher::xxh3(seed))
+    }
+
+    /// SipHash-1-3 with a secret key: for keys that come from strangers.
+    pub fn secret_key(self, key: SecretKey) -> Self {
+        self.hasher(KeyHasher::sip13(key))
+    }
+
+    /// Any hasher.
+    pub fn hasher(mut self, hasher: KeyHasher) -> Self {
+        self.hasher = hasher;
+        self
+    }
+
+    /// Refuse, instead of allocating more than this for all generations together.
+    pub fn max_bytes(mut self, limit: u64) -> Self {
+        self.max_bytes = Some(limit);
+        self
+    }
+
+    /// The plan that these choices lead to, without making the filter.
+    ///
+    /// # Errors
+    /// When the choices ask for what can't be.
+    pub fn plan(&self) -> Result<WindowPlan, SizingError> {
+        let rate = self.rate.unwrap_or(DEFAULT_RATE);
+        let generations = self.generations.unwrap_or(DEFAULT_GENERATIONS);
+        let burst = self.burst.unwrap_or(1.0);
+        let plan = match self.window {
+            Some(window) => {
+                check_generations(generations, window)?;
+                WindowPlan::for_bursts(self.keys, rate, generations, burst)?
+            }
+            None if self.keys == 0 => return Err(SizingError::ZeroKeys),
+            None => {
+                check_generations(generations, self.keys)?;
+                WindowPlan::for_rate(self.keys, rate, generations)?
+            }
+        };
+        plan.within(self.max_bytes.unwrap_or(u64::MAX))
+    }
+
+    /// Makes the filter, at instant 0.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan), and when the memory can't be had.
+    pub fn build(self) -> Result<WindowBloom, Error> {
+        let plan = self.plan()?;
+        let (window, hand) = match self.window {
+            Some(window) => (window, Hand::Time),
+            None => (plan.keys(), Hand::Insertions(0)),
+        };
+        let generation = |_| {
+            let filter = BloomFilter::with_plan(plan.generation(), self.hasher.clone())?;
+            Ok(Generation { filter, used: false })
+        };
+        Ok(WindowBloom {
+            ring: (0..=plan.generations()).map(generation).collect::<Result<_, Error>>()?,
+            newest: 0,
+            clock: Clock::new(window, plan.generations(), hand),
+            plan: Plan { keys: plan.keys(), rate: plan.rate() },
+        })
+    }
+}

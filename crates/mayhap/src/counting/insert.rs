@@ -1,0 +1,98 @@
+//! Adding keys.
+
+use super::CountingBloom;
+use super::kernel::Insert;
+use crate::bits::Block;
+use crate::bloom::kernel::{Answers, Source, Unasked};
+use crate::hash::{Digest, Key};
+
+impl CountingBloom {
+    /// Adds a key, or another copy of it. True if it was new: certainly not in the set before.
+    ///
+    /// False means that it was there already, or that it looks so: with the filter's error rate a new key is taken for
+    /// an old one. Either way it is counted. Counters at their maximum stay there: the key is in the set all the same.
+    #[inline]
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool {
+        let digest = self.hash(key);
+        self.insert_hash(digest)
+    }
+
+    /// [`insert`](Self::insert) for a key that was hashed already.
+    #[inline]
+    pub fn insert_hash(&mut self, digest: Digest) -> bool {
+        self.len = self.len.saturating_add(1);
+        self.change(digest, Insert)
+    }
+
+    /// Adds many keys at once: `new[i]` tells whether `keys[i]` was new. The same as adding them one by one in order,
+    /// and faster when the filter is larger than the cache.
+    ///
+    /// ```
+    /// use mayhap::CountingBloom;
+    ///
+    /// let mut filter = CountingBloom::with_rate(1_000, 0.001)?;
+    /// let mut new = [false; 3];
+    /// filter.insert_each(&["apple", "pear", "apple"], &mut new);
+    /// assert_eq!(new, [true, true, false]);
+    /// assert_eq!(filter.count("apple"), 2);
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn insert_each<K: Key>(&mut self, keys: &[K], new: &mut [bool]) {
+        assert_eq!(keys.len(), new.len(), "one answer for each key");
+        self.len = self.len.saturating_add(keys.len() as u64);
+        self.change_keys(keys, new, Insert);
+    }
+
+    /// [`insert_each`](Self::insert_each) for keys that were hashed already.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn insert_hashes(&mut self, digests: &[Digest], new: &mut [bool]) {
+        assert_eq!(digests.len(), new.len(), "one answer for each digest");
+        self.insert_batch(digests, new);
+    }
+
+    fn insert_batch(&mut self, source: impl Source, answers: impl Answers) {
+        self.len = self.len.saturating_add(source.len() as u64);
+        self.change_batch(source, answers, Insert);
+    }
+
+    /// Empties the filter, stuck counters too. Its size and plan stay.
+    pub fn clear(&mut self) {
+        self.blocks.fill(Block::default());
+        self.len = 0;
+    }
+}
+
+/// Digests collected from an iterator before they are added together.
+const EXTEND_BATCH: usize = 1024;
+
+/// Adds every key, in batches.
+impl<K: Key> Extend<K> for CountingBloom {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        let hasher = self.hasher.clone();
+        self.extend(keys.into_iter().map(|key| hasher.digest(&key)));
+    }
+}
+
+/// Adds every digest, in batches.
+impl Extend<Digest> for CountingBloom {
+    fn extend<I: IntoIterator<Item = Digest>>(&mut self, digests: I) {
+        let mut digests = digests.into_iter();
+        let mut batch = [Digest::new(0); EXTEND_BATCH];
+        loop {
+            let mut len = 0;
+            for (slot, digest) in batch.iter_mut().zip(digests.by_ref()) {
+                *slot = digest;
+                len += 1;
+            }
+            self.insert_batch(&batch[..len], Unasked::default());
+            if len < batch.len() {
+                return;
+            }
+        }
+    }
+}

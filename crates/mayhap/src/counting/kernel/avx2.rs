@@ -1,0 +1,171 @@
+//! The kernel in 256-bit registers: two for eight words, or one for the four words that count in a line of pairs.
+
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::{
+    __m256i, _mm_cvtsi128_si32, _mm_min_epu32, _mm_shuffle_epi32, _mm256_add_epi64, _mm256_and_si256,
+    _mm256_andnot_si256, _mm256_blendv_pd, _mm256_castpd_si256, _mm256_castsi256_pd, _mm256_castsi256_si128,
+    _mm256_cmpeq_epi64, _mm256_cmpgt_epi64, _mm256_extracti128_si256, _mm256_min_epu32, _mm256_or_si256,
+    _mm256_set_epi64x, _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_sllv_epi64, _mm256_srli_epi64,
+    _mm256_srlv_epi64, _mm256_sub_epi64, _mm256_testz_si256,
+};
+
+use super::{Batch, Layout, OneKey, Simd, batch_layout, one_layout};
+use crate::bits::{Block, Line};
+use crate::bloom::kernel::FIRST_DRAW;
+use crate::bloom::kernel::avx2::{Avx2, load, store};
+use crate::counting::layout::CounterLayout;
+
+/// Does something with one key. Holding an [`Avx2`] is the proof that the CPU has it.
+#[inline(always)]
+pub(super) fn one<O: OneKey>(
+    proof: Avx2,
+    layout: CounterLayout,
+    blocks: O::Blocks,
+    digest: u64,
+) -> O::Answer {
+    // SAFETY: `proof` is the proof that the CPU has AVX2.
+    unsafe { one_of_any_layout::<O>(proof, layout, blocks, digest) }
+}
+
+/// Does something with many.
+#[inline(always)]
+pub(super) fn batch(proof: Avx2, layout: CounterLayout, batch: impl Batch) {
+    // SAFETY: `proof` is the proof that the CPU has AVX2.
+    unsafe { batch_of_any_layout(proof, layout, batch) }
+}
+
+// The calls between a baseline caller and AVX2 code. Everything they run is inlined into them.
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline(never)]
+fn one_of_any_layout<O: OneKey>(
+    proof: Avx2,
+    layout: CounterLayout,
+    blocks: O::Blocks,
+    digest: u64,
+) -> O::Answer {
+    one_layout::<_, O>(proof, layout, blocks, digest)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline(never)]
+fn batch_of_any_layout(proof: Avx2, layout: CounterLayout, batch: impl Batch) {
+    batch_layout(proof, layout, batch);
+}
+
+/// The counters of a digest in one line. With four groups the second of each pair of registers is a copy of the first.
+#[derive(Clone, Copy)]
+pub(in crate::counting) struct Seen {
+    /// The line as it was.
+    line: [__m256i; 2],
+    /// Where in its word each counter starts.
+    shifts: [__m256i; 2],
+    /// The counters.
+    values: [__m256i; 2],
+    /// With pairs: the sign of each lane tells whether its counter is in words 4 to 7.
+    drawn: __m256i,
+}
+
+impl Simd for Avx2 {
+    type Seen = Seen;
+
+    #[inline(always)]
+    fn look<C: Layout, L: Line>(self, line: &L, digest: u64) -> Seen {
+        // SAFETY: `self` is the proof that the CPU has AVX2; so in all methods of this impl.
+        unsafe { look::<C>(load(line), digest.wrapping_mul(FIRST_DRAW)) }
+    }
+
+    #[inline(always)]
+    fn all_above_zero<C: Layout>(self, seen: Seen) -> bool {
+        // SAFETY: AVX2, by `self`.
+        unsafe { all_above_zero::<C>(seen) }
+    }
+
+    #[inline(always)]
+    fn lowest<C: Layout>(self, seen: Seen) -> u64 {
+        // SAFETY: AVX2, by `self`.
+        unsafe { lowest::<C>(seen) }
+    }
+
+    #[inline(always)]
+    fn raise<C: Layout>(self, line: &mut Block, seen: Seen) {
+        // SAFETY: AVX2, by `self`.
+        unsafe {
+            let [low, high] = steps::<C>(seen);
+            store(line, [_mm256_add_epi64(seen.line[0], low), _mm256_add_epi64(seen.line[1], high)]);
+        }
+    }
+
+    #[inline(always)]
+    fn lower<C: Layout>(self, line: &mut Block, seen: Seen) {
+        // SAFETY: AVX2, by `self`.
+        unsafe {
+            let [low, high] = steps::<C>(seen);
+            store(line, [_mm256_sub_epi64(seen.line[0], low), _mm256_sub_epi64(seen.line[1], high)]);
+        }
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn look<C: Layout>(line: [__m256i; 2], product: u64) -> Seen {
+    let product = _mm256_set1_epi64x(product.cast_signed());
+    let field = _mm256_set1_epi64x(C::FIELD.cast_signed());
+    let max = _mm256_set1_epi64x(C::MAX.cast_signed());
+    let value = |words, shift| _mm256_and_si256(_mm256_srlv_epi64(words, shift), max);
+    if C::IN_PAIRS {
+        // Seven bits at the top of each lane: the first is the sign, by which a blend chooses.
+        let drawn = _mm256_sllv_epi64(product, _mm256_set_epi64x(21, 14, 7, 0));
+        let words = _mm256_castpd_si256(_mm256_blendv_pd(
+            _mm256_castsi256_pd(line[0]),
+            _mm256_castsi256_pd(line[1]),
+            _mm256_castsi256_pd(drawn),
+        ));
+        let shift = _mm256_and_si256(_mm256_srli_epi64::<57>(drawn), field);
+        let value = value(words, shift);
+        Seen { line, shifts: [shift; 2], values: [value; 2], drawn }
+    } else {
+        let shifts = [_mm256_set_epi64x(18, 12, 6, 0), _mm256_set_epi64x(42, 36, 30, 24)]
+            .map(|place| _mm256_and_si256(_mm256_srli_epi64::<58>(_mm256_sllv_epi64(product, place)), field));
+        let values = [value(line[0], shifts[0]), value(line[1], shifts[1])];
+        Seen { line, shifts, values, drawn: product }
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn all_above_zero<C: Layout>(seen: Seen) -> bool {
+    let zero = _mm256_setzero_si256();
+    let mut is_zero = _mm256_cmpeq_epi64(seen.values[0], zero);
+    if !C::IN_PAIRS {
+        is_zero = _mm256_or_si256(is_zero, _mm256_cmpeq_epi64(seen.values[1], zero));
+    }
+    _mm256_testz_si256(is_zero, is_zero) != 0
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn lowest<C: Layout>(seen: Seen) -> u64 {
+    // Values are below 2^16, so that the upper half of each lane is zero, and the shuffles leave it out.
+    let lanes = if C::IN_PAIRS { seen.values[0] } else { _mm256_min_epu32(seen.values[0], seen.values[1]) };
+    let two = _mm_min_epu32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes));
+    let one = _mm_min_epu32(two, _mm_shuffle_epi32::<0b10>(two));
+    u64::from(_mm_cvtsi128_si32(one).cast_unsigned())
+}
+
+/// One, at the place of each counter that isn't stuck.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn steps<C: Layout>(seen: Seen) -> [__m256i; 2] {
+    let (one, max) = (_mm256_set1_epi64x(1), _mm256_set1_epi64x(C::MAX.cast_signed()));
+    // A comparison gives minus one for true, which makes nothing of the one.
+    let step = |value, shift| _mm256_sllv_epi64(_mm256_add_epi64(one, _mm256_cmpeq_epi64(value, max)), shift);
+    if C::IN_PAIRS {
+        let step = step(seen.values[0], seen.shifts[0]);
+        let is_high = _mm256_cmpgt_epi64(_mm256_setzero_si256(), seen.drawn);
+        [_mm256_andnot_si256(is_high, step), _mm256_and_si256(is_high, step)]
+    } else {
+        [step(seen.values[0], seen.shifts[0]), step(seen.values[1], seen.shifts[1])]
+    }
+}

@@ -1,0 +1,114 @@
+//! What is done with many keys at once, at the pace of the blocked filter's batches.
+
+use core::marker::PhantomData;
+
+use super::one::{Change, Question};
+use super::{Layout, Simd};
+use crate::bits::{Block, Line, prefetch_read, prefetch_write};
+use crate::bloom::kernel::{Answers, Pace, Regions, Source, Step, in_groups, second_digest};
+
+/// A batch, to be compiled for each [`Simd`] and each layout.
+pub(in crate::counting) trait Batch {
+    fn run<V: Simd, C: Layout>(self, simd: V);
+}
+
+/// Asks a question about each key of `source`.
+pub(in crate::counting) struct AskBatch<'a, L, In, Q: Question> {
+    pub(in crate::counting) lines: &'a [L],
+    pub(in crate::counting) source: In,
+    pub(in crate::counting) answers: &'a mut [Q::Answer],
+}
+
+impl<L: Line, In: Source, Q: Question> Batch for AskBatch<'_, L, In, Q> {
+    #[inline(always)]
+    fn run<V: Simd, C: Layout>(self, simd: V) {
+        let regions = Regions::new(self.lines, C::TWO);
+        let mut step = Asking::<V, C, L, Q> { simd, regions, answers: self.answers, layout: PhantomData };
+        in_groups(&self.source, &mut step, Pace::of(self.lines.len(), C::TWO));
+    }
+}
+
+struct Asking<'a, V, C, L, Q: Question> {
+    simd: V,
+    regions: Regions<&'a [L]>,
+    answers: &'a mut [Q::Answer],
+    layout: PhantomData<C>,
+}
+
+impl<V: Simd, C: Layout, L: Line, Q: Question> Step for Asking<'_, V, C, L, Q> {
+    #[inline(always)]
+    fn prefetch(&self, digests: &[u64]) {
+        for digest in digests {
+            prefetch_one::<C, L>(self.regions, *digest, prefetch_read);
+        }
+    }
+
+    #[inline(always)]
+    fn probe(&mut self, from: usize, digests: &[u64]) {
+        for (answer, digest) in self.answers[from..from + digests.len()].iter_mut().zip(digests) {
+            *answer = Q::ask::<V, C, L>(self.simd, self.regions, *digest);
+        }
+    }
+}
+
+/// Makes a change for each key of `source`.
+pub(in crate::counting) struct ApplyBatch<'a, In, Out, H> {
+    blocks: &'a mut [Block],
+    source: In,
+    answers: Out,
+    change: PhantomData<H>,
+}
+
+impl<'a, In, Out, H> ApplyBatch<'a, In, Out, H> {
+    pub(in crate::counting) fn new(blocks: &'a mut [Block], source: In, answers: Out, _: H) -> Self {
+        Self { blocks, source, answers, change: PhantomData }
+    }
+}
+
+impl<In: Source, Out: Answers, H: Change> Batch for ApplyBatch<'_, In, Out, H> {
+    #[inline(always)]
+    fn run<V: Simd, C: Layout>(self, simd: V) {
+        let pace = Pace::of(self.blocks.len(), C::TWO);
+        let regions = Regions::new_mut(self.blocks, C::TWO);
+        let mut step = Applying::<V, C, Out, H> {
+            simd,
+            regions,
+            answers: self.answers,
+            layout: PhantomData,
+            change: PhantomData,
+        };
+        in_groups(&self.source, &mut step, pace);
+    }
+}
+
+struct Applying<'a, V, C, Out, H> {
+    simd: V,
+    regions: Regions<&'a mut [Block]>,
+    answers: Out,
+    layout: PhantomData<C>,
+    change: PhantomData<H>,
+}
+
+impl<V: Simd, C: Layout, Out: Answers, H: Change> Step for Applying<'_, V, C, Out, H> {
+    #[inline(always)]
+    fn prefetch(&self, digests: &[u64]) {
+        for digest in digests {
+            prefetch_one::<C, _>(self.regions.shared(), *digest, prefetch_write);
+        }
+    }
+
+    #[inline(always)]
+    fn probe(&mut self, from: usize, digests: &[u64]) {
+        for (answer, digest) in self.answers.group(from, digests.len()).iter_mut().zip(digests) {
+            *answer = H::apply::<V, C>(self.simd, &mut self.regions, *digest);
+        }
+    }
+}
+
+#[inline(always)]
+fn prefetch_one<C: Layout, L: Line>(regions: Regions<&[L]>, digest: u64, prefetch: impl Fn(&L)) {
+    prefetch(regions.first(digest));
+    if C::TWO {
+        prefetch(regions.second(second_digest(digest)));
+    }
+}

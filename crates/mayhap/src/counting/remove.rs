@@ -1,0 +1,66 @@
+//! Taking keys out again.
+
+use super::CountingBloom;
+use super::kernel::Remove;
+use crate::hash::{Digest, Key};
+
+impl CountingBloom {
+    /// Removes a key, once. False if it certainly wasn't there; nothing is changed then.
+    ///
+    /// A key that was added twice is there until it was removed twice. Counters that are stuck stay as they are: a key
+    /// of which all counters are stuck stays in the set for ever, whatever is removed.
+    ///
+    /// **Only for keys that were added.** A key that was not, but looks like a member (with the filter's error rate),
+    /// is "removed" as well: counters of other keys are lowered, and those keys may be answered "no" from then on.
+    ///
+    /// ```
+    /// use mayhap::CountingBloom;
+    ///
+    /// let mut online = CountingBloom::with_rate(1_000, 0.001)?;
+    /// online.insert("ada");
+    /// assert!(online.remove("ada"));
+    /// assert!(!online.remove("grace"), "was never there");
+    /// assert!(online.is_empty());
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    #[inline]
+    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> bool {
+        let digest = self.hash(key);
+        self.remove_hash(digest)
+    }
+
+    /// [`remove`](Self::remove) for a key that was hashed already.
+    #[inline]
+    pub fn remove_hash(&mut self, digest: Digest) -> bool {
+        let removed = self.change(digest, Remove);
+        self.len = self.len.saturating_sub(u64::from(removed));
+        removed
+    }
+
+    /// Removes many keys at once: `removed[i]` tells about `keys[i]`. The same as removing them one by one in order, and
+    /// faster when the filter is larger than the cache.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
+        assert_eq!(keys.len(), removed.len(), "one answer for each key");
+        self.change_keys(keys, removed, Remove);
+        self.forget(removed);
+    }
+
+    /// [`remove_each`](Self::remove_each) for keys that were hashed already.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn remove_hashes(&mut self, digests: &[Digest], removed: &mut [bool]) {
+        assert_eq!(digests.len(), removed.len(), "one answer for each digest");
+        self.change_batch(digests, &mut *removed, Remove);
+        self.forget(removed);
+    }
+
+    /// Takes what was removed off the length.
+    fn forget(&mut self, removed: &[bool]) {
+        let count: u64 = removed.iter().map(|removed| u64::from(*removed)).sum();
+        self.len = self.len.saturating_sub(count);
+    }
+}

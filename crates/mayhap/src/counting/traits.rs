@@ -1,0 +1,91 @@
+//! The capabilities, for code that is generic over filters: all forward to the filter's own methods.
+
+use super::CountingBloom;
+use crate::bits::Blocks;
+use crate::error::Error;
+use crate::filter::{Count, Estimate, Filter, Fold, Insert, InsertError, Merge, Persist, Remove};
+use crate::hash::Digest;
+use crate::merge_error::MergeError;
+
+impl<S: Blocks> Filter for CountingBloom<S> {
+    type Hash = Digest;
+    fn hash_bytes(&self, key: &[u8]) -> Digest {
+        self.hash(key)
+    }
+    fn contains_hash(&self, hash: Digest) -> bool {
+        self.contains_hash(hash)
+    }
+    fn contains_hashes(&self, hashes: &[Digest], found: &mut [bool]) {
+        self.contains_hashes(hashes, found);
+    }
+    fn len_bytes(&self) -> u64 {
+        self.len_bytes()
+    }
+}
+
+impl Insert for CountingBloom {
+    fn insert_hash(&mut self, hash: Digest) -> Result<bool, InsertError> {
+        Ok(self.insert_hash(hash))
+    }
+    fn insert_hashes(&mut self, hashes: &[Digest], new: &mut [bool]) -> Result<(), InsertError> {
+        self.insert_hashes(hashes, new);
+        Ok(())
+    }
+}
+
+impl Remove for CountingBloom {
+    fn remove_hash(&mut self, hash: Digest) -> bool {
+        self.remove_hash(hash)
+    }
+    fn remove_hashes(&mut self, hashes: &[Digest], removed: &mut [bool]) {
+        self.remove_hashes(hashes, removed);
+    }
+}
+
+impl<S: Blocks> Count for CountingBloom<S> {
+    fn count_hash(&self, hash: Digest) -> u64 {
+        self.count_hash(hash)
+    }
+}
+
+impl Merge for CountingBloom {
+    fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        self.merge(other)
+    }
+    fn empty_like(&self) -> Result<Self, Error> {
+        self.empty_like()
+    }
+    fn clear(&mut self) {
+        self.clear();
+    }
+}
+
+impl Fold for CountingBloom {
+    fn fold(&mut self, factor: u64) -> Result<(), MergeError> {
+        self.fold(factor)
+    }
+}
+
+impl<S: Blocks> Estimate for CountingBloom<S> {
+    fn estimated_len(&self) -> u64 {
+        self.estimated_len()
+    }
+    fn expected_rate(&self) -> f64 {
+        self.expected_rate()
+    }
+    fn fill_ratio(&self) -> f64 {
+        self.fill_ratio()
+    }
+    fn is_over_plan(&self) -> bool {
+        self.is_over_plan()
+    }
+}
+
+impl Persist for CountingBloom {
+    fn to_bytes(&self) -> Result<alloc::vec::Vec<u8>, Error> {
+        Ok(self.to_bytes()?)
+    }
+    fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Self::from_bytes(bytes)
+    }
+}

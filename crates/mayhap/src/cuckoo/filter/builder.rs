@@ -1,0 +1,162 @@
+//! Choosing a filter before making it.
+
+use super::CuckooFilter;
+use crate::cuckoo::layout::CuckooLayout;
+use crate::cuckoo::table::{Places, Search, Table};
+use crate::error::Error;
+use crate::hash::{KeyHasher, SecretKey};
+use crate::plan::Plan;
+use crate::sizing::SizingError;
+use crate::sizing::cuckoo::CuckooPlan;
+
+/// Every choice a [`CuckooFilter`] has.
+///
+/// Give two of keys, rate and bytes; the third follows. Or set the table by hand: a layout and a number of buckets.
+///
+/// ```
+/// use mayhap::CuckooFilter;
+/// use mayhap::cuckoo::CuckooLayout;
+///
+/// let layout = CuckooLayout::new(4, 16).unwrap();
+/// let filter = CuckooFilter::builder().layout(layout).buckets(250_000).max_kicks(100).build()?;
+/// assert_eq!(filter.capacity_slots(), 1_000_000);
+/// assert!(filter.planned_keys() > 940_000 && filter.planned_rate() < 0.000_13);
+/// # Ok::<(), mayhap::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until it is told to build"]
+pub struct CuckooBuilder {
+    keys: Option<u64>,
+    rate: Option<f64>,
+    bytes: Option<u64>,
+    layout: Option<CuckooLayout>,
+    buckets: Option<u64>,
+    hasher: KeyHasher,
+    max_bytes: Option<u64>,
+    max_kicks: u32,
+}
+
+/// The rate of a filter that was given keys or bytes alone.
+pub(in crate::cuckoo) const DEFAULT_RATE: f64 = 0.01;
+
+/// What the reference implementation allows.
+pub(in crate::cuckoo) const DEFAULT_KICKS: u32 = 500;
+
+/// The most kicks that can be asked for.
+pub const MAX_KICKS: u32 = 1 << 20;
+
+impl Default for CuckooBuilder {
+    fn default() -> Self {
+        Self {
+            keys: None,
+            rate: None,
+            bytes: None,
+            layout: None,
+            buckets: None,
+            hasher: KeyHasher::default(),
+            max_bytes: None,
+            max_kicks: DEFAULT_KICKS,
+        }
+    }
+}
+
+impl CuckooBuilder {
+    /// How many distinct keys the filter is for.
+    pub fn keys(mut self, keys: u64) -> Self {
+        self.keys = Some(keys);
+        self
+    }
+
+    /// Of the keys that are not in the set, the part that is answered "mayhap" at most. 1 % if not given.
+    pub fn rate(mut self, rate: f64) -> Self {
+        self.rate = Some(rate);
+        self
+    }
+
+    /// The most memory the lines may take.
+    pub fn bytes(mut self, bytes: u64) -> Self {
+        self.bytes = Some(bytes);
+        self
+    }
+
+    /// The layout, instead of the one that `sizing` would choose.
+    pub fn layout(mut self, layout: CuckooLayout) -> Self {
+        self.layout = Some(layout);
+        self
+    }
+
+    /// The number of buckets, instead of the one that `sizing` would choose. Needs a [`layout`](Self::layout).
+    pub fn buckets(mut self, buckets: u64) -> Self {
+        self.buckets = Some(buckets);
+        self
+    }
+
+    /// The most buckets to look at from each of a key's two, when room must be made for it; 500 if not given, at most
+    /// [`MAX_KICKS`].
+    ///
+    /// With 0, a key whose two buckets are full is refused at once.
+    pub fn max_kicks(mut self, kicks: u32) -> Self {
+        self.max_kicks = kicks.min(MAX_KICKS);
+        self
+    }
+
+    /// XXH3 with this seed.
+    pub fn seed(self, seed: u64) -> Self {
+        self.hasher(KeyHasher::xxh3(seed))
+    }
+
+    /// SipHash-1-3 with a secret key: for keys that come from strangers.
+    pub fn secret_key(self, key: SecretKey) -> Self {
+        self.hasher(KeyHasher::sip13(key))
+    }
+
+    /// Any hasher.
+    pub fn hasher(mut self, hasher: KeyHasher) -> Self {
+        self.hasher = hasher;
+        self
+    }
+
+    /// Refuse, instead of allocating more than this.
+    pub fn max_bytes(mut self, limit: u64) -> Self {
+        self.max_bytes = Some(limit);
+        self
+    }
+
+    /// The plan that these choices lead to, without making the filter.
+    ///
+    /// # Errors
+    /// When the choices contradict each other or ask for what can't be.
+    pub fn plan(&self) -> Result<CuckooPlan, SizingError> {
+        let rate = self.rate.unwrap_or(DEFAULT_RATE);
+        crate::sizing::check_rate(rate)?;
+        let plan = match (self.layout, self.buckets, self.keys, self.bytes) {
+            (Some(layout), Some(buckets), Some(keys), _) => CuckooPlan::with_buckets(layout, buckets, keys)?,
+            (Some(layout), Some(buckets), None, _) => CuckooPlan::filled(layout, buckets)?,
+            (None, Some(buckets), ..) => {
+                return Err(SizingError::BlocksOutOfRange { got: buckets, multiple_of: 1 });
+            }
+            (layout, None, Some(keys), None) => CuckooPlan::for_rate_with(layout, keys, rate)?,
+            (layout, None, Some(keys), Some(bytes)) => CuckooPlan::for_bytes_with(layout, keys, bytes)?,
+            (layout, None, None, Some(bytes)) => CuckooPlan::for_capacity_with(layout, bytes, rate)?,
+            (_, None, None, None) => return Err(SizingError::ZeroKeys),
+        };
+        // Where the table was given, a rate is a condition and not a wish.
+        if let Some(rate) = self.rate.filter(|rate| *rate < plan.rate()) {
+            let needed = CuckooPlan::for_rate_with(self.layout, plan.keys(), rate)?;
+            return Err(SizingError::TooLarge { bytes: needed.bytes(), limit: plan.bytes() });
+        }
+        plan.within(self.bytes.unwrap_or(u64::MAX).min(self.max_bytes.unwrap_or(u64::MAX)))
+    }
+
+    /// Makes the filter.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan), and when the memory can't be had.
+    pub fn build(self) -> Result<CuckooFilter, Error> {
+        let plan = self.plan()?;
+        let bits = plan.layout().fingerprint_bits();
+        let table = Table::new(plan.layout(), Places::new(plan.buckets(), 0, bits, bits))?;
+        let promise = Plan { keys: plan.keys(), rate: plan.rate() };
+        Ok(CuckooFilter::from_parts(table, self.hasher, promise, Search::new(self.max_kicks)))
+    }
+}

@@ -1,0 +1,210 @@
+//! Adding and removing keys.
+
+use super::ScalableCuckoo;
+use super::layer::Layer;
+use crate::bits::{BLOCK_BYTES, Owned};
+use crate::filter::InsertError;
+use crate::hash::{Digest, Key};
+
+impl ScalableCuckoo {
+    /// Adds a key: once more, if it is there already. True if it was new: certainly not in the set before.
+    ///
+    /// False means that it was there already, or that it looks so; a copy was added all the same, so that the key can be
+    /// removed as often as it was added.
+    ///
+    /// # Errors
+    /// [`InsertError::TooManyCopies`] when the filter holds as many copies of the key as two buckets have places: copies
+    /// never make it grow. [`InsertError::Full`] and [`InsertError::Alloc`] when it can't grow. The filter is as it was
+    /// then, byte for byte.
+    #[inline]
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
+        let digest = self.hash(key);
+        self.insert_hash(digest)
+    }
+
+    /// [`insert`](Self::insert) for a key that was hashed already.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    pub fn insert_hash(&mut self, digest: Digest) -> Result<bool, InsertError> {
+        let copies = self.count_hash(digest);
+        let limit = u64::from(2 * self.settings.layout.entries_per_bucket());
+        if copies >= limit {
+            return Err(InsertError::TooManyCopies { limit });
+        }
+        self.add(digest.get())?;
+        Ok(copies == 0)
+    }
+
+    /// Adds a key if it isn't there. True if it was new, and has been added.
+    ///
+    /// Never follow it with [`remove`](Self::remove) unless it said true: a new key that looks like an old one is not
+    /// added, and removing it would remove the other.
+    ///
+    /// # Errors
+    /// [`InsertError::Full`] and [`InsertError::Alloc`] when it can't grow. The filter is as it was then.
+    #[inline]
+    pub fn insert_unique<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
+        let digest = self.hash(key);
+        self.insert_unique_hash(digest)
+    }
+
+    /// [`insert_unique`](Self::insert_unique) for a key that was hashed already.
+    ///
+    /// # Errors
+    /// As [`insert_unique`](Self::insert_unique).
+    pub fn insert_unique_hash(&mut self, digest: Digest) -> Result<bool, InsertError> {
+        if self.contains_hash(digest) {
+            return Ok(false);
+        }
+        self.add(digest.get())?;
+        Ok(true)
+    }
+
+    /// Adds many keys at once: `new[i]` tells whether `keys[i]` was new. The same as adding them one by one in order,
+    /// and faster when the filter is larger than the cache.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert), at the first key that is refused; those before it are in the filter, those after it
+    /// are not.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn insert_each<K: Key>(&mut self, keys: &[K], new: &mut [bool]) -> Result<(), InsertError> {
+        assert_eq!(keys.len(), new.len(), "one answer for each key");
+        for (keys, new) in keys.chunks(GROUP).zip(new.chunks_mut(GROUP)) {
+            let (digests, count) = self.ahead(keys.iter().map(|key| self.hasher.digest(key)));
+            self.insert_some(&digests[..count], new)?;
+        }
+        Ok(())
+    }
+
+    /// [`insert_each`](Self::insert_each) for keys that were hashed already.
+    ///
+    /// # Errors
+    /// As [`insert_each`](Self::insert_each).
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn insert_hashes(&mut self, digests: &[Digest], new: &mut [bool]) -> Result<(), InsertError> {
+        assert_eq!(digests.len(), new.len(), "one answer for each digest");
+        for (digests, new) in digests.chunks(GROUP).zip(new.chunks_mut(GROUP)) {
+            let (digests, count) = self.ahead(digests.iter().copied());
+            self.insert_some(&digests[..count], new)?;
+        }
+        Ok(())
+    }
+
+    fn insert_some(&mut self, digests: &[Digest], new: &mut [bool]) -> Result<(), InsertError> {
+        for (digest, new) in digests.iter().zip(new) {
+            *new = self.insert_hash(*digest)?;
+        }
+        Ok(())
+    }
+
+    /// Removes a key, once. False if it certainly wasn't there; nothing is changed then.
+    ///
+    /// Remove only what was added: [`Remove`](crate::filter::Remove) says why.
+    #[inline]
+    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> bool {
+        let digest = self.hash(key);
+        self.remove_hash(digest)
+    }
+
+    /// [`remove`](Self::remove) for a key that was hashed already.
+    pub fn remove_hash(&mut self, digest: Digest) -> bool {
+        // The newest first: who looks the same there looks the same in all older ones, and finds his there.
+        self.layers.iter_mut().rev().any(|layer| layer.table.remove(digest.get()))
+    }
+
+    /// Removes many keys at once: `removed[i]` tells whether `keys[i]` was there. The same as removing them one by one
+    /// in order, and faster when the filter is larger than the cache.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
+        assert_eq!(keys.len(), removed.len(), "one answer for each key");
+        for (keys, removed) in keys.chunks(GROUP).zip(removed.chunks_mut(GROUP)) {
+            let (digests, count) = self.ahead(keys.iter().map(|key| self.hasher.digest(key)));
+            self.remove_some(&digests[..count], removed);
+        }
+    }
+
+    /// [`remove_each`](Self::remove_each) for keys that were hashed already.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn remove_hashes(&mut self, digests: &[Digest], removed: &mut [bool]) {
+        assert_eq!(digests.len(), removed.len(), "one answer for each digest");
+        for (digests, removed) in digests.chunks(GROUP).zip(removed.chunks_mut(GROUP)) {
+            let (digests, count) = self.ahead(digests.iter().copied());
+            self.remove_some(&digests[..count], removed);
+        }
+    }
+
+    fn remove_some(&mut self, digests: &[Digest], removed: &mut [bool]) {
+        for (digest, removed) in digests.iter().zip(removed) {
+            *removed = self.remove_hash(*digest);
+        }
+    }
+
+    /// Empties the filter. Its first layer stays.
+    pub fn clear(&mut self) {
+        self.layers.truncate(1);
+        for layer in &mut self.layers {
+            layer.table.clear();
+        }
+        self.compacted = 0;
+    }
+
+    /// Starts loading the lines of some digests in the largest layers, and keeps the digests.
+    fn ahead(&self, digests: impl Iterator<Item = Digest>) -> ([Digest; GROUP], usize) {
+        let mut kept = [Digest::new(0); GROUP];
+        let mut count = 0;
+        for (slot, digest) in kept.iter_mut().zip(digests) {
+            for layer in self.layers.iter().rev().take(LAYERS_AHEAD) {
+                layer.table.prefetch(digest.get());
+            }
+            *slot = digest;
+            count += 1;
+        }
+        (kept, count)
+    }
+
+    /// Adds a fingerprint to the newest layer that takes it: the newest, or one in which keys were removed, or a new one.
+    fn add(&mut self, digest: u64) -> Result<(), InsertError> {
+        for layer in self.layers.iter_mut().rev().filter(|layer| layer.has_room()) {
+            match layer.table.insert(digest, false, &mut self.search) {
+                // No room could be made, or both places of the key are one bucket.
+                Err(InsertError::Full | InsertError::TooManyCopies { .. }) => {}
+                other => return other.map(|_| ()),
+            }
+        }
+        let mut layer = self.next_layer()?;
+        layer.table.insert(digest, false, &mut self.search)?;
+        self.layers.try_reserve(1).map_err(|_| InsertError::Full)?;
+        self.layers.push(layer);
+        self.compacted = 0;
+        Ok(())
+    }
+
+    fn next_layer(&self) -> Result<Layer<Owned>, InsertError> {
+        let number = u32::try_from(self.layers.len()).map_err(|_| InsertError::Full)?;
+        let design = self
+            .settings
+            .design(number)
+            .filter(|_| number < self.settings.max_layers)
+            .ok_or(InsertError::Full)?;
+        let bytes = design.lines().saturating_mul(BLOCK_BYTES as u64).saturating_add(self.len_bytes());
+        if self.settings.max_bytes.is_some_and(|limit| bytes > limit) {
+            return Err(InsertError::Full);
+        }
+        self.settings.new_layer(number)
+    }
+}
+
+/// Digests whose lines are asked for together.
+const GROUP: usize = 32;
+
+/// Layers whose lines are asked for ahead: the newest, which hold most of the keys.
+const LAYERS_AHEAD: usize = 3;

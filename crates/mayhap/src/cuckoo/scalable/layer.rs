@@ -1,0 +1,135 @@
+//! One layer, and what the next one will be.
+
+use crate::bits::{AllocError, Blocks, Owned};
+use crate::cuckoo::layout::CuckooLayout;
+use crate::cuckoo::table::{Places, Table, lines_of};
+use crate::filter::InsertError;
+use crate::sizing::cuckoo::{MAX_BUCKETS, capacity, fingerprints, rate_of_values};
+use crate::sizing::layers::layer_rate;
+
+/// A table of a growing filter.
+#[derive(Debug)]
+pub(super) struct Layer<S> {
+    pub(super) table: Table<S>,
+    /// The fingerprints it is for.
+    pub(super) capacity: u64,
+}
+
+/// What a layer of a [`ScalableCuckoo`](super::ScalableCuckoo) is and holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CuckooLayer {
+    /// Its fingerprints and buckets.
+    pub layout: CuckooLayout,
+    /// How many buckets it has.
+    pub buckets: u64,
+    /// The keys it is made for.
+    pub capacity: u64,
+    /// The fingerprints it holds.
+    pub len: u64,
+    /// Its bytes of memory.
+    pub bytes: u64,
+    /// Its own rate, as full as it is now.
+    pub expected_rate: f64,
+}
+
+impl<S: Blocks> Layer<S> {
+    /// Whether it may take another fingerprint.
+    pub(super) fn has_room(&self) -> bool {
+        self.table.len() < self.capacity
+    }
+
+    pub(super) fn room(&self) -> u64 {
+        self.capacity.saturating_sub(self.table.len())
+    }
+
+    pub(super) fn rate(&self) -> f64 {
+        let places = self.table.places();
+        let values = fingerprints(places.short_bits(), self.table.layout().fingerprint_bits());
+        rate_of_values(values, self.table.len(), self.table.buckets())
+    }
+
+    pub(super) fn info(&self) -> CuckooLayer {
+        CuckooLayer {
+            layout: self.table.layout(),
+            buckets: self.table.buckets(),
+            capacity: self.capacity,
+            len: self.table.len(),
+            bytes: self.table.len_bytes(),
+            expected_rate: self.rate(),
+        }
+    }
+}
+
+impl Layer<Owned> {
+    pub(super) fn try_clone(&self) -> Result<Self, AllocError> {
+        Ok(Self { table: self.table.try_clone()?, capacity: self.capacity })
+    }
+}
+
+/// All that a filter needs to know to grow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Settings {
+    /// For the first layer.
+    pub(super) keys: u64,
+    /// For all layers together.
+    pub(super) rate: f64,
+    /// Of the first layer.
+    pub(super) layout: CuckooLayout,
+    pub(super) first_buckets: u64,
+    /// The binary logarithm of the expansion.
+    pub(super) expansion_bits: u32,
+    pub(super) max_layers: u32,
+    pub(super) max_bytes: Option<u64>,
+}
+
+/// A layer on paper.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Design {
+    pub(super) layout: CuckooLayout,
+    pub(super) places: Places,
+    pub(super) capacity: u64,
+}
+
+impl Design {
+    pub(super) fn lines(&self) -> u64 {
+        lines_of(self.layout, self.places.buckets())
+    }
+}
+
+impl Settings {
+    /// The rate of a layer. A filter that may not grow has nothing to save for later layers.
+    pub(super) fn layer_rate(&self, number: u32) -> f64 {
+        if self.max_layers == 1 { self.rate } else { layer_rate(self.rate, number) }
+    }
+
+    /// The places of a layer with fingerprints of so many bits; nothing if it has too many buckets to count.
+    pub(super) fn places(&self, number: u32, bits: u32) -> Option<Places> {
+        let growth = number.checked_mul(self.expansion_bits).filter(|growth| *growth < 56)?;
+        let buckets =
+            self.first_buckets.checked_mul(1 << growth).filter(|buckets| *buckets <= MAX_BUCKETS)?;
+        debug_assert!(buckets > 0);
+        Some(Places::new(self.first_buckets, growth, self.layout.fingerprint_bits(), bits))
+    }
+
+    /// The layer with this number, the first being 0: as many keys as fit, and the shortest fingerprints that keep its
+    /// rate. Nothing if there is no such layer.
+    pub(super) fn design(&self, number: u32) -> Option<Design> {
+        let short_bits = self.layout.fingerprint_bits();
+        let buckets = self.places(number, short_bits)?.buckets();
+        // The first layer is for the keys that were asked for; in the others the hash that finds the other bucket is one
+        // of the first layer's shorter fingerprints, so that is what the load depends on.
+        let capacity = if number == 0 { self.keys } else { capacity(self.layout, buckets) };
+        let rate = self.layer_rate(number);
+        let keeps = |bits: &u32| rate_of_values(fingerprints(short_bits, *bits), capacity, buckets) <= rate;
+        let bits = (short_bits..=CuckooLayout::MAX_BITS).find(keeps)?;
+        Some(Design { layout: self.layout.with_bits(bits)?, places: self.places(number, bits)?, capacity })
+    }
+
+    /// An empty layer.
+    pub(super) fn new_layer(&self, number: u32) -> Result<Layer<Owned>, InsertError> {
+        let design = self.design(number).ok_or(InsertError::Full)?;
+        let table = Table::new(design.layout, design.places).map_err(InsertError::Alloc)?;
+        Ok(Layer { table, capacity: design.capacity })
+    }
+}

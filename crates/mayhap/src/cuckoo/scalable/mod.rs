@@ -1,0 +1,357 @@
+//! The filter that forgets and grows.
+//!
+//! # The idea
+//!
+//! A [`CuckooFilter`](super::CuckooFilter) has a hard limit. Here, when the filter is full, another table is put on top
+//! of it, larger by the *expansion*, and new keys go there. A key is in the set if any *layer* has its fingerprint.
+//!
+//! ```text
+//!             digest of a key, hashed once: bucket and fingerprint in one layer are the beginning of those in the next
+//!                                               bucket of "apple"        fingerprint of "apple"
+//!   newest   ┌──────────────────────▼──────────────────────────┐  4 N    101100 10         14 bits   takes new keys
+//!            └─────────────────────────────────────────────────┘
+//!   older    ┌────────────▼───────────┐                           2 N    101100 1          13 bits
+//!            └────────────────────────┘
+//!   first    ┌──────▼─────┐                                         N    101100            13 bits
+//!            └────────────┘
+//! ```
+//!
+//! An absent key is wrongly found if any layer errs, so the rates of the layers add up. Each layer gets a share of the
+//! promised rate, the shares of all layers there could ever be add up to 1, and later layers have longer fingerprints
+//! to keep theirs: [`sizing::layers`](crate::sizing::layers) has the shares.
+//!
+//! Layers are refinements of each other. Bucket and fingerprint of a key in an older layer follow from those in a newer
+//! one: some bits less of both. Two things follow. Two keys that look the same in one layer look the same in every older
+//! one, so [`remove`](ScalableCuckoo::remove), which takes a fingerprint out of the newest layer that has it, never takes
+//! one that another key still needs. And a fingerprint can move to an older layer without its key:
+//! [`compact`](ScalableCuckoo::compact) empties the newest layer into the older ones when enough was removed, all at
+//! once or in [small steps](ScalableCuckoo::compact_step).
+//!
+//! # The maths
+//!
+//! Layer i has N·2^(ei) buckets and gets pᵢ of the rate p, Σ pᵢ < p: fingerprints of log₂(2b/pᵢ) bits, which grow by a
+//! bit in five layers. `docs/maths.md` has the derivation.
+//!
+//! # When to choose it, and how it fails
+//!
+//! Choose it when keys are removed and their number can't be known within a factor of two or so. Where it can be known, a
+//! [`CuckooFilter`](super::CuckooFilter) needs less memory and two cache lines a question instead of two for each layer.
+//! Reserve as many keys as are certain to come.
+//!
+//! Growing ends at [`max_layers`](ScalableCuckooBuilder::max_layers) or [`max_bytes`](ScalableCuckooBuilder::max_bytes), if
+//! that was set, with [`InsertError::Full`](crate::InsertError::Full) and an unchanged filter. As in a cuckoo filter the
+//! copies of a key are limited, and **only what was added may be removed**.
+
+mod builder;
+mod change;
+mod compact;
+mod file;
+mod layer;
+#[cfg(test)]
+mod tests;
+mod traits;
+
+pub use builder::ScalableCuckooBuilder;
+pub use layer::CuckooLayer;
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::layout::CuckooLayout;
+use super::table::Search;
+use crate::bits::{Blocks, Line as _, Owned};
+use crate::error::Error;
+use crate::hash::{Digest, Key, KeyHasher};
+use layer::{Layer, Settings};
+
+/// A cuckoo filter that grows by layers, keeps its rate, and can shrink again.
+///
+/// `S` is where its lines live: [`Owned`] by default, or a mapped file
+/// ([`MappedScalableCuckoo`](super::MappedScalableCuckoo)), which can be asked only.
+///
+/// ```
+/// use mayhap::ScalableCuckoo;
+///
+/// let mut online = ScalableCuckoo::with_rate(1_000, 0.01)?; // a first guess
+/// for user in 0..50_000u32 {
+///     online.insert(&user)?;
+/// }
+/// assert!(online.contains(&49_999u32) && online.layers().len() > 4);
+/// assert!(online.expected_rate() <= 0.01, "as promised, though fifty times as many keys came");
+/// for user in 2_000..50_000u32 {
+///     assert!(online.remove(&user));
+/// }
+/// let before = online.len_bytes();
+/// online.compact();
+/// assert!(online.len() == 2_000 && online.contains(&7u32) && online.len_bytes() < before / 10);
+/// # Ok::<(), mayhap::Error>(())
+/// ```
+pub struct ScalableCuckoo<S = Owned> {
+    /// The first is the oldest and smallest. There is always one.
+    layers: Vec<Layer<S>>,
+    settings: Settings,
+    hasher: KeyHasher,
+    search: Search,
+    /// The bucket of the newest layer at which compaction goes on.
+    compacted: u64,
+}
+
+impl ScalableCuckoo {
+    /// A filter whose first layer is for `keys` keys, and that answers "mayhap" for at most `rate` of the absent keys
+    /// however many are added. Each layer is twice as large as the one before it.
+    ///
+    /// # Errors
+    /// When `keys` is 0, `rate` isn't between 0 and 1 or is lower than a 64-bit digest or a fingerprint of 32 bits can
+    /// give, or the memory can't be had.
+    pub fn with_rate(keys: u64, rate: f64) -> Result<Self, Error> {
+        Self::builder().keys(keys).rate(rate).build()
+    }
+
+    /// Every choice there is: expansion, layout, kicks, hash, seed or secret key, limits.
+    pub fn builder() -> ScalableCuckooBuilder {
+        ScalableCuckooBuilder::default()
+    }
+}
+
+impl<S: Blocks> ScalableCuckoo<S> {
+    /// The digest of a key, for the `*_hash` methods of this filter and of others with an equal hasher.
+    #[inline]
+    pub fn hash<K: Key + ?Sized>(&self, key: &K) -> Digest {
+        self.hasher.digest(key)
+    }
+
+    /// Whether the key may be in the set. `false` is certain.
+    #[inline]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains_hash(self.hash(key))
+    }
+
+    /// [`contains`](Self::contains) for a key that was hashed already.
+    #[inline]
+    pub fn contains_hash(&self, digest: Digest) -> bool {
+        self.layers.iter().rev().any(|layer| layer.table.contains(digest.get()))
+    }
+
+    /// Asks for many keys at once: `found[i]` tells whether `keys[i]` may be in the set.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn contains_each<K: Key>(&self, keys: &[K], found: &mut [bool]) {
+        assert_eq!(keys.len(), found.len(), "one answer for each key");
+        for (keys, found) in keys.chunks(ASKED_TOGETHER).zip(found.chunks_mut(ASKED_TOGETHER)) {
+            self.contains_some(keys.iter().map(|key| self.hasher.digest(key).get()), found);
+        }
+    }
+
+    /// [`contains_each`](Self::contains_each) for keys that were hashed already.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn contains_hashes(&self, digests: &[Digest], found: &mut [bool]) {
+        assert_eq!(digests.len(), found.len(), "one answer for each digest");
+        for (digests, found) in digests.chunks(ASKED_TOGETHER).zip(found.chunks_mut(ASKED_TOGETHER)) {
+            self.contains_some(digests.iter().map(|digest| digest.get()), found);
+        }
+    }
+
+    /// Layer by layer, each asked for all that the newer ones didn't have.
+    fn contains_some(&self, digests: impl Iterator<Item = u64>, found: &mut [bool]) {
+        let mut open = [(0u64, 0usize); ASKED_TOGETHER];
+        let mut left = 0;
+        for ((slot, digest), number) in open.iter_mut().zip(digests).zip(0..) {
+            *slot = (digest, number);
+            left += 1;
+        }
+        found.fill(false);
+        let mut answers = [false; ASKED_TOGETHER];
+        for layer in self.layers.iter().rev() {
+            layer.table.contains_many(open[..left].iter().map(|(digest, _)| *digest), &mut answers[..left]);
+            let asked = left;
+            left = 0;
+            for index in 0..asked {
+                let (digest, number) = open[index];
+                found[number] |= answers[index];
+                open[left] = (digest, number);
+                left += usize::from(!answers[index]);
+            }
+        }
+    }
+
+    /// How often the key is in the filter: at least as often as it was added and not removed, more when other keys
+    /// look like it.
+    #[inline]
+    pub fn count<K: Key + ?Sized>(&self, key: &K) -> u64 {
+        self.count_hash(self.hash(key))
+    }
+
+    /// [`count`](Self::count) for a key that was hashed already.
+    #[inline]
+    pub fn count_hash(&self, digest: Digest) -> u64 {
+        self.layers.iter().map(|layer| layer.table.count(digest.get())).sum()
+    }
+
+    /// An empty filter with the same settings, of one layer.
+    ///
+    /// # Errors
+    /// When the memory can't be had.
+    pub fn empty_like(&self) -> Result<ScalableCuckoo, Error> {
+        let first = self.settings.new_layer(0)?;
+        Ok(ScalableCuckoo::from_parts(
+            alloc::vec![first],
+            self.settings,
+            self.hasher.clone(),
+            self.search.clone(),
+        ))
+    }
+
+    fn from_parts(layers: Vec<Layer<S>>, settings: Settings, hasher: KeyHasher, search: Search) -> Self {
+        Self { layers, settings, hasher, search, compacted: 0 }
+    }
+
+    /// Fingerprints in the filter: keys added and not removed, every copy counted.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.layers.iter().map(|layer| layer.table.len()).sum()
+    }
+
+    /// Whether there is no key in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many keys its layers are made for, as they are now.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.layers.iter().map(|layer| layer.capacity).sum()
+    }
+
+    /// What each layer is and holds, the first and smallest first.
+    #[must_use]
+    pub fn layers(&self) -> Vec<CuckooLayer> {
+        self.layers.iter().map(Layer::info).collect()
+    }
+
+    /// How many times as many buckets a layer has as the one before it: a power of two.
+    #[must_use]
+    pub fn expansion(&self) -> u64 {
+        1 << self.settings.expansion_bits
+    }
+
+    /// The most layers it may have.
+    #[must_use]
+    pub fn max_layers(&self) -> u32 {
+        self.settings.max_layers
+    }
+
+    /// The most bytes it may grow to.
+    #[must_use]
+    pub fn max_bytes(&self) -> Option<u64> {
+        self.settings.max_bytes
+    }
+
+    /// Places for fingerprints, free or not.
+    #[must_use]
+    pub fn capacity_slots(&self) -> u64 {
+        self.layers.iter().map(|layer| layer.table.slots()).sum()
+    }
+
+    /// The part of the places that is taken.
+    #[must_use]
+    pub fn load_factor(&self) -> f64 {
+        self.len() as f64 / self.capacity_slots() as f64
+    }
+
+    /// Bytes of memory its lines take.
+    #[must_use]
+    pub fn len_bytes(&self) -> u64 {
+        self.layers.iter().map(|layer| layer.table.len_bytes()).sum()
+    }
+
+    /// How fingerprints lie in the buckets of the first layer.
+    #[must_use]
+    pub fn layout(&self) -> CuckooLayout {
+        self.settings.layout
+    }
+
+    /// The most buckets that are looked at, from each of a key's two, to make room for it.
+    #[must_use]
+    pub fn max_kicks(&self) -> u32 {
+        self.search.max_kicks()
+    }
+
+    /// What turns keys into digests.
+    #[must_use]
+    pub fn hasher(&self) -> &KeyHasher {
+        &self.hasher
+    }
+
+    /// The number of keys its first layer was made for.
+    #[must_use]
+    pub fn planned_keys(&self) -> u64 {
+        self.settings.keys
+    }
+
+    /// The rate it keeps, however many keys come.
+    #[must_use]
+    pub fn planned_rate(&self) -> f64 {
+        self.settings.rate
+    }
+
+    /// The rate at which the filter, as full as it is now, answers "mayhap" for absent keys.
+    #[must_use]
+    pub fn expected_rate(&self) -> f64 {
+        // Layers err independently of each other, but for digests they share; the product is a little high.
+        1.0 - self.layers.iter().map(|layer| 1.0 - layer.rate()).product::<f64>()
+    }
+
+    /// Whether the rate has risen above the promise. It never does.
+    #[must_use]
+    pub fn is_over_plan(&self) -> bool {
+        self.expected_rate() > self.planned_rate()
+    }
+}
+
+/// Digests that are asked for together, layer by layer.
+const ASKED_TOGETHER: usize = 256;
+
+impl Clone for ScalableCuckoo {
+    /// # Panics
+    /// When the memory can't be had, as `Vec` does.
+    fn clone(&self) -> Self {
+        match self.layers.iter().map(Layer::try_clone).collect() {
+            Ok(layers) => Self::from_parts(layers, self.settings, self.hasher.clone(), self.search.clone()),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Equal when they are the same, bit by bit: same hash, layers and lines. Their plans may differ.
+impl<S: Blocks, T: Blocks> PartialEq<ScalableCuckoo<T>> for ScalableCuckoo<S> {
+    fn eq(&self, other: &ScalableCuckoo<T>) -> bool {
+        self.hasher == other.hasher
+            && self.layers.len() == other.layers.len()
+            && self.layers.iter().zip(&other.layers).all(|(ours, theirs)| {
+                ours.table.layout() == theirs.table.layout()
+                    && ours.table.places() == theirs.table.places()
+                    && ours
+                        .table
+                        .lines()
+                        .lines()
+                        .iter()
+                        .zip(theirs.table.lines().lines())
+                        .all(|(a, b)| a.words() == b.words())
+            })
+    }
+}
+
+impl<S: Blocks> fmt::Debug for ScalableCuckoo<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScalableCuckoo")
+            .field("layers", &self.layers())
+            .field("hasher", &self.hasher)
+            .field("planned_keys", &self.settings.keys)
+            .field("planned_rate", &self.settings.rate)
+            .finish_non_exhaustive()
+    }
+}

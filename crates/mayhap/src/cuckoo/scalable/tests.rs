@@ -1,0 +1,213 @@
+//! Growing, removing and compacting beside a map of counts, and the rate through all of it.
+
+use super::*;
+use crate::InsertError;
+use crate::cuckoo::filter::tests::Random;
+use std::collections::HashMap;
+
+fn layouts() -> [Option<CuckooLayout>; 6] {
+    [
+        None,
+        CuckooLayout::new(1, 12),
+        CuckooLayout::new(2, 10),
+        CuckooLayout::new(4, 12),
+        CuckooLayout::new(8, 20),
+        CuckooLayout::semi_sorted(13),
+    ]
+}
+
+fn builder(layout: Option<CuckooLayout>) -> ScalableCuckooBuilder {
+    let builder = ScalableCuckoo::builder().keys(40).rate(0.05);
+    layout.map_or(builder.clone(), |layout| builder.layout(layout))
+}
+
+fn lines(filter: &ScalableCuckoo) -> Vec<Vec<[u64; 8]>> {
+    filter.layers.iter().map(|layer| layer.table.lines().iter().map(|block| block.0).collect()).collect()
+}
+
+#[test]
+fn a_map_of_counts_agrees_through_growth_removal_and_compaction() {
+    for layout in layouts() {
+        for (seed, expansion) in [(1, 2), (2, 4), (3, 1), (4, 2)] {
+            let mut filter = builder(layout).expansion(expansion).max_layers(30).seed(seed).build().unwrap();
+            let mut random = Random(seed);
+            let mut model: HashMap<u64, u64> = HashMap::new();
+            let (mut len, mut most_layers, mut dropped) = (0, 0, 0);
+            for step in 0..12_000 {
+                let key = random.below(1_500);
+                let digest = filter.hash(&key);
+                // Waves of mostly adding and mostly removing.
+                let adding = if step / 2_000 % 2 == 0 { 70 } else { 5 };
+                match random.below(100) {
+                    chance if chance < adding => {
+                        let was_there = filter.contains_hash(digest);
+                        match filter.insert_hash(digest) {
+                            Ok(new) => {
+                                assert_eq!(new, !was_there);
+                                *model.entry(key).or_default() += 1;
+                                len += 1;
+                            }
+                            Err(InsertError::TooManyCopies { limit }) => {
+                                assert!(filter.count_hash(digest) >= limit);
+                            }
+                            // Thirty even layers of 40 keys are less than comes.
+                            Err(error) => assert!(expansion == 1 && error == InsertError::Full, "{error}"),
+                        }
+                    }
+                    chance if chance < 92 => {
+                        if model.get(&key).is_some_and(|count| *count > 0) {
+                            assert!(filter.remove_hash(digest), "it was added");
+                            *model.entry(key).or_default() -= 1;
+                            len -= 1;
+                        }
+                    }
+                    _ => {
+                        let before = filter.layers.len();
+                        filter.compact_step(random.below(400));
+                        dropped += before - filter.layers.len();
+                    }
+                }
+                most_layers = most_layers.max(filter.layers.len());
+                assert_eq!(filter.len(), len);
+                if step % 400 == 0 {
+                    for (key, count) in &model {
+                        assert!(filter.count(key) >= *count, "{layout:?}, seed {seed}, step {step}");
+                        assert!(*count == 0 || filter.contains(key), "{layout:?}, seed {seed}, step {step}");
+                    }
+                    assert!(filter.layers.iter().all(|layer| layer.table.check().is_ok()));
+                    assert!(filter.layers.iter().all(|layer| layer.table.len() <= layer.capacity));
+                    assert!(!filter.is_over_plan());
+                }
+            }
+            // In buckets of one place little fits, so that older layers have no room for what a newer one holds.
+            let fits = layout.is_none_or(|layout| layout.entries_per_bucket() > 1);
+            assert!(
+                most_layers > 2 && (dropped > 0 || !fits),
+                "{layout:?}: {most_layers} layers, {dropped} dropped"
+            );
+            // Everything that was added can be removed, and then nothing is left.
+            for (key, count) in &model {
+                for _ in 0..*count {
+                    assert!(filter.remove(key));
+                }
+            }
+            assert!(filter.is_empty());
+            filter.compact();
+            assert_eq!(filter.layers.len(), 1);
+            assert!(lines(&filter).iter().flatten().flatten().all(|word| *word == 0));
+        }
+    }
+}
+
+#[test]
+fn the_rate_stays_below_the_promise_through_growth_and_compaction() {
+    let measured = |filter: &ScalableCuckoo, random: &mut Random| {
+        let asked = 400_000;
+        let digests: Vec<Digest> = (0..asked).map(|_| Digest::new(random.next())).collect();
+        let mut found = std::vec![false; digests.len()];
+        filter.contains_hashes(&digests, &mut found);
+        found.iter().filter(|found| **found).count() as f64 / f64::from(asked)
+    };
+    for (keys, rate) in [(10_000, 0.01), (100, 0.03), (1, 0.1)] {
+        let mut filter = ScalableCuckoo::with_rate(keys, rate).unwrap();
+        let mut random = Random(keys);
+        let mut digests = Vec::new();
+        for round in 0..4 {
+            while digests.len() < 300_000 {
+                let digest = Digest::new(random.next());
+                filter.insert_hash(digest).unwrap();
+                digests.push(digest);
+            }
+            let (now, expected) = (measured(&filter, &mut random), filter.expected_rate());
+            // Five standard deviations, and what the keys in the filter make of it.
+            let tolerance = 5.0 * (expected / 400_000.0).sqrt() + 0.02 * expected;
+            assert!((now - expected).abs() < tolerance, "{now}, expected {expected}");
+            assert!(now <= rate, "round {round}: {now} of {rate}");
+            for digest in digests.split_off(10_000 << round) {
+                assert!(filter.remove_hash(digest));
+            }
+            let before = filter.len_bytes();
+            filter.compact();
+            assert!(filter.len_bytes() < before);
+            assert!(digests.iter().all(|digest| filter.contains_hash(*digest)));
+            let now = measured(&filter, &mut random);
+            assert!(now <= rate, "round {round}, compacted: {now} of {rate}");
+        }
+    }
+}
+
+#[test]
+fn memory_stays_near_that_of_one_filter() {
+    // 10 000 reserved and a million come.
+    let mut filter = ScalableCuckoo::with_rate(10_000, 0.01).unwrap();
+    let mut random = Random(5);
+    for _ in 0..1_000_000 {
+        filter.insert_hash(Digest::new(random.next())).unwrap();
+    }
+    let bits = filter.len_bytes() as f64 * 8.0 / 1e6;
+    assert!(bits < 21.0 && filter.layers.len() <= 7, "{bits} bits a key in {} layers", filter.layers.len());
+}
+
+#[test]
+fn errors_change_nothing() {
+    let mut filter = builder(None).max_layers(3).build().unwrap();
+    let mut random = Random(3);
+    let mut failures = 0;
+    while failures < 20 {
+        let before = lines(&filter);
+        if let Err(error) = filter.insert_hash(Digest::new(random.next())) {
+            assert_eq!(error, InsertError::Full);
+            assert!(lines(&filter) == before);
+            failures += 1;
+        }
+    }
+    // A limit of memory is one, too.
+    let mut filter = builder(None).max_bytes(1_000).build().unwrap();
+    while filter.insert_hash(Digest::new(random.next())).is_ok() {}
+    assert!(filter.len_bytes() <= 1_000);
+    assert!(builder(None).max_bytes(10).build().is_err());
+    // Copies neither grow it nor fill it.
+    let mut filter = builder(None).build().unwrap();
+    let limit = u64::from(2 * filter.layout().entries_per_bucket());
+    for copies in 0..limit {
+        assert_eq!(filter.insert("apple"), Ok(copies == 0));
+    }
+    let before = lines(&filter);
+    assert_eq!(filter.insert("apple"), Err(InsertError::TooManyCopies { limit }));
+    assert!(lines(&filter) == before && filter.layers.len() == 1);
+}
+
+#[test]
+fn batches_are_what_single_calls_are() {
+    let (mut one, mut many) = (builder(None).build().unwrap(), builder(None).build().unwrap());
+    let mut random = Random(11);
+    let digests: Vec<Digest> =
+        (0..5_000).map(|_| Digest::new(random.below(3_000).wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+    let mut answers = std::vec![false; digests.len()];
+    many.insert_hashes(&digests, &mut answers).unwrap();
+    assert!(digests.iter().zip(&answers).all(|(digest, new)| one.insert_hash(*digest) == Ok(*new)));
+    assert!(one == many);
+    let asked: Vec<Digest> =
+        (0..10_000).map(|number| Digest::new(u64::wrapping_mul(number, 0x9e37_79b9_7f4a_7c15))).collect();
+    let mut answers = std::vec![true; asked.len()];
+    many.contains_hashes(&asked, &mut answers);
+    assert!(asked.iter().zip(&answers).all(|(digest, found)| one.contains_hash(*digest) == *found));
+    many.remove_hashes(&asked, &mut answers);
+    assert!(asked.iter().zip(&answers).all(|(digest, removed)| one.remove_hash(*digest) == *removed));
+    assert!(one == many && one.clone() == many);
+    one.clear();
+    assert!(one == many.empty_like().unwrap());
+}
+
+#[test]
+fn what_can_not_be_is_refused() {
+    use crate::sizing::SizingError;
+    let plan = |keys, rate| ScalableCuckoo::builder().keys(keys).rate(rate).plan();
+    assert_eq!(plan(0, 0.01), Err(SizingError::ZeroKeys));
+    assert!(matches!(plan(10, 0.0), Err(SizingError::RateOutOfRange { .. })));
+    assert!(matches!(plan(10, 1e-19), Err(SizingError::RateTooLow { .. })));
+    assert!(matches!(ScalableCuckoo::builder().keys(1).expansion(0).plan(), Err(SizingError::ZeroExpansion)));
+    let even = ScalableCuckoo::builder().keys(10).expansion(1).build().unwrap();
+    assert_eq!(even.expansion(), 1);
+    assert_eq!(ScalableCuckoo::builder().keys(10).expansion(5).build().unwrap().expansion(), 8);
+}

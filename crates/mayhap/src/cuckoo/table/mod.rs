@@ -1,0 +1,347 @@
+//! The table of fingerprints under [`CuckooFilter`](super::CuckooFilter) and each layer of
+//! [`ScalableCuckoo`](super::ScalableCuckoo): digests in, answers out.
+//!
+//! [`places`] is the recipe from a digest to two buckets. [`buckets`] is what is done with one bucket; [`packed`] and
+//! [`sorted`] are the ways to do it, in a [`register`]. [`search`] makes room in full buckets. [`many`] does all of it
+//! for many digests at once.
+
+mod buckets;
+mod many;
+mod packed;
+mod places;
+mod register;
+mod search;
+mod sorted;
+
+pub(super) use places::Places;
+pub(super) use search::Search;
+
+use super::layout::CuckooLayout;
+use crate::bits::{AllocError, BLOCK_BYTES, Block, Blocks, Line, Owned, prefetch_write};
+use crate::codec::FormatError;
+use crate::filter::InsertError;
+use buckets::{Buckets, Format, Operation};
+use places::Spot;
+
+/// Buckets of fingerprints.
+#[derive(Debug)]
+pub(super) struct Table<S> {
+    lines: S,
+    layout: CuckooLayout,
+    format: Format,
+    places: Places,
+    /// Fingerprints in it.
+    len: u64,
+}
+
+/// Lines of a table of so many buckets.
+pub(super) fn lines_of(layout: CuckooLayout, buckets: u64) -> u64 {
+    buckets.div_ceil(u64::from(layout.buckets_per_line()))
+}
+
+impl Table<Owned> {
+    /// An empty table.
+    pub(super) fn new(layout: CuckooLayout, places: Places) -> Result<Self, AllocError> {
+        Ok(Self::from_parts(Owned::zeroed(lines_of(layout, places.buckets()))?, layout, places, 0))
+    }
+
+    pub(super) fn try_clone(&self) -> Result<Self, AllocError> {
+        Ok(Self::from_parts(self.lines.try_clone()?, self.layout, self.places, self.len))
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.lines.fill(Block::default());
+        self.len = 0;
+    }
+
+    /// Adds a fingerprint of the digest, or, if `unless_there`, only where there is none. True if there was none.
+    #[inline]
+    pub(super) fn insert(
+        &mut self,
+        digest: u64,
+        unless_there: bool,
+        search: &mut Search,
+    ) -> Result<bool, InsertError> {
+        let Self { lines, format, places, len, .. } = self;
+        let spot = places.of(digest);
+        format.run(Insert { blocks: lines, places, len, spot, unless_there, search })
+    }
+
+    /// Adds a fingerprint that belongs into a bucket.
+    pub(super) fn insert_entry(
+        &mut self,
+        bucket: u64,
+        fingerprint: u32,
+        search: &mut Search,
+    ) -> Result<bool, InsertError> {
+        let Self { lines, format, places, len, .. } = self;
+        let spot = Spot { first: bucket, second: places.other(bucket, fingerprint), fingerprint };
+        format.run(Insert { blocks: lines, places, len, spot, unless_there: false, search })
+    }
+
+    /// Takes one fingerprint of the digest out; false if there is none.
+    #[inline]
+    pub(super) fn remove(&mut self, digest: u64) -> bool {
+        let Self { lines, format, places, len, .. } = self;
+        format.run(Remove { blocks: lines, len, spot: places.of(digest) })
+    }
+
+    /// Takes a fingerprint out of a bucket; false if it isn't there.
+    pub(super) fn remove_entry(&mut self, bucket: u64, fingerprint: u32) -> bool {
+        let Self { lines, format, len, .. } = self;
+        format.run(Remove { blocks: lines, len, spot: Spot { first: bucket, second: bucket, fingerprint } })
+    }
+}
+
+impl<S: Blocks> Table<S> {
+    /// Puts a table together from lines that are as many as it needs.
+    pub(super) fn from_parts(lines: S, layout: CuckooLayout, places: Places, len: u64) -> Self {
+        debug_assert_eq!(lines.block_count(), lines_of(layout, places.buckets()));
+        Self { lines, layout, format: Format::of(layout), places, len }
+    }
+
+    pub(super) fn lines(&self) -> &S {
+        &self.lines
+    }
+
+    pub(super) fn layout(&self) -> CuckooLayout {
+        self.layout
+    }
+
+    pub(super) fn places(&self) -> &Places {
+        &self.places
+    }
+
+    pub(super) fn buckets(&self) -> u64 {
+        self.places.buckets()
+    }
+
+    pub(super) fn slots(&self) -> u64 {
+        self.buckets() * u64::from(self.layout.entries_per_bucket())
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.len
+    }
+
+    pub(super) fn len_bytes(&self) -> u64 {
+        self.lines.block_count() * BLOCK_BYTES as u64
+    }
+
+    /// Whether there is a fingerprint of the digest.
+    #[inline]
+    pub(super) fn contains(&self, digest: u64) -> bool {
+        self.format.run(Contains { lines: self.lines.lines(), spot: self.places.of(digest) })
+    }
+
+    /// Starts loading what a question for the digest will look at.
+    #[inline]
+    pub(super) fn prefetch(&self, digest: u64) {
+        self.format.run(Prefetch { lines: self.lines.lines(), spot: self.places.of(digest) });
+    }
+
+    /// How many fingerprints of the digest there are.
+    #[inline]
+    pub(super) fn count(&self, digest: u64) -> u64 {
+        self.format.run(Count { lines: self.lines.lines(), spot: self.places.of(digest) })
+    }
+
+    /// The fingerprints in a bucket, without the empty places.
+    pub(super) fn entries(&self, bucket: u64) -> impl Iterator<Item = u32> + use<S> {
+        let all = self.format.run(All { lines: self.lines.lines(), bucket });
+        all.into_iter().filter(|fingerprint| *fingerprint != 0)
+    }
+
+    /// Counts the fingerprints in all lines. Nothing if there is something that was never written here: a bucket that
+    /// is none, a fingerprint that no digest has, or a bit where no bucket is.
+    pub(super) fn recount(&self) -> Option<u64> {
+        self.format.run(Recount { lines: self.lines.lines(), places: &self.places })
+    }
+
+    /// Whether all lines are as this table writes them and hold as many fingerprints as it says.
+    pub(super) fn check(&self) -> Result<(), FormatError> {
+        match self.recount() {
+            Some(len) if len == self.len => Ok(()),
+            Some(value) => {
+                let must_be = "the inserted count of the header";
+                Err(FormatError::BadField { field: "fingerprints in the body", value, must_be })
+            }
+            None => {
+                let must_be = "made of buckets of this layout, and zeros between them";
+                Err(FormatError::BadField { field: "body", value: self.buckets(), must_be })
+            }
+        }
+    }
+}
+
+struct Contains<'a, L> {
+    lines: &'a [L],
+    spot: Spot,
+}
+
+impl<L: Line> Operation for Contains<'_, L> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<B: Buckets>(self, buckets: B) -> bool {
+        let Self { lines, spot } = self;
+        let (first, at_first) = buckets.grid().locate(spot.first);
+        let (second, at_second) = buckets.grid().locate(spot.second);
+        // Both are looked at, always: which of the two holds a key can't be predicted.
+        buckets.has(&lines[first], at_first, spot.fingerprint)
+            | buckets.has(&lines[second], at_second, spot.fingerprint)
+    }
+}
+
+struct Prefetch<'a, L> {
+    lines: &'a [L],
+    spot: Spot,
+}
+
+impl<L: Line> Operation for Prefetch<'_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<B: Buckets>(self, buckets: B) {
+        for bucket in [self.spot.first, self.spot.second] {
+            prefetch_write(&self.lines[buckets.grid().locate(bucket).0]);
+        }
+    }
+}
+
+struct Count<'a, L> {
+    lines: &'a [L],
+    spot: Spot,
+}
+
+impl<L: Line> Operation for Count<'_, L> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run<B: Buckets>(self, buckets: B) -> u64 {
+        let Self { lines, spot } = self;
+        let count = |bucket| {
+            let (line, at) = buckets.grid().locate(bucket);
+            u64::from(buckets.count(&lines[line], at, spot.fingerprint))
+        };
+        let second = if spot.first == spot.second { 0 } else { count(spot.second) };
+        count(spot.first) + second
+    }
+}
+
+struct Insert<'a> {
+    blocks: &'a mut [Block],
+    places: &'a Places,
+    len: &'a mut u64,
+    spot: Spot,
+    unless_there: bool,
+    search: &'a mut Search,
+}
+
+impl Operation for Insert<'_> {
+    type Output = Result<bool, InsertError>;
+
+    #[inline(always)]
+    fn run<B: Buckets>(self, buckets: B) -> Result<bool, InsertError> {
+        let Self { blocks, places, len, spot, unless_there, search } = self;
+        let fingerprint = spot.fingerprint;
+        let (first, at_first) = buckets.grid().locate(spot.first);
+        let (second, at_second) = buckets.grid().locate(spot.second);
+        let (first_line, second_line) = (&blocks[first], &blocks[second]);
+        let is_there =
+            buckets.has(first_line, at_first, fingerprint) | buckets.has(second_line, at_second, fingerprint);
+        if unless_there && is_there {
+            return Ok(false);
+        }
+        let (first_free, second_free) =
+            (buckets.free(first_line, at_first), buckets.free(second_line, at_second));
+        // The emptier of the two, as far as the lowest free place tells: buckets fill evenly, and fewer keys find both
+        // of theirs full.
+        let (line, at, place) = match (first_free, second_free) {
+            (Some(place), None) => (first, at_first, place),
+            (Some(place), Some(other)) if place <= other => (first, at_first, place),
+            (_, Some(place)) => (second, at_second, place),
+            (None, None) => {
+                search.make_room(buckets, blocks, places, spot)?;
+                *len += 1;
+                return Ok(!is_there);
+            }
+        };
+        buckets.put(&mut blocks[line], at, place, fingerprint);
+        *len += 1;
+        Ok(!is_there)
+    }
+}
+
+struct Remove<'a> {
+    blocks: &'a mut [Block],
+    len: &'a mut u64,
+    spot: Spot,
+}
+
+impl Operation for Remove<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<B: Buckets>(self, buckets: B) -> bool {
+        let Self { blocks, len, spot } = self;
+        let (first, at_first) = buckets.grid().locate(spot.first);
+        let (second, at_second) = buckets.grid().locate(spot.second);
+        // A choice without a branch, which would be mispredicted half of the time.
+        let in_first = buckets.has(&blocks[first], at_first, spot.fingerprint);
+        let (line, at) = core::hint::select_unpredictable(in_first, (first, at_first), (second, at_second));
+        let removed = buckets.take(&mut blocks[line], at, spot.fingerprint);
+        *len -= u64::from(removed);
+        removed
+    }
+}
+
+struct All<'a, L> {
+    lines: &'a [L],
+    bucket: u64,
+}
+
+impl<L: Line> Operation for All<'_, L> {
+    type Output = [u32; 8];
+
+    fn run<B: Buckets>(self, buckets: B) -> [u32; 8] {
+        let (line, at) = buckets.grid().locate(self.bucket);
+        buckets.all(&self.lines[line], at)
+    }
+}
+
+struct Recount<'a, L> {
+    lines: &'a [L],
+    places: &'a Places,
+}
+
+impl<L: Line> Operation for Recount<'_, L> {
+    type Output = Option<u64>;
+
+    fn run<B: Buckets>(self, buckets: B) -> Option<u64> {
+        let grid = buckets.grid();
+        let (mut len, mut bucket) = (0, 0);
+        for (number, line) in self.lines.iter().enumerate() {
+            // What is left when all buckets are taken out of a copy must be nothing.
+            let mut rest = Block(line.words());
+            while bucket < self.places.buckets() && grid.locate(bucket).0 == number {
+                let (_, at) = grid.locate(bucket);
+                if !buckets.is_valid(line, at) {
+                    return None;
+                }
+                for entry in buckets.all(line, at) {
+                    if entry != 0 && !self.places.can_be(entry) {
+                        return None;
+                    }
+                    len += u64::from(entry != 0);
+                }
+                buckets.set_all(&mut rest, at, &[0; 8]);
+                bucket += 1;
+            }
+            if rest != Block::default() {
+                return None;
+            }
+        }
+        Some(len)
+    }
+}

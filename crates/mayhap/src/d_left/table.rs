@@ -1,0 +1,188 @@
+//! What is done with one key in the two lines it may be in.
+
+use super::cell::{Cell, Fingerprint};
+use super::place::{Geometry, Place};
+use super::tags;
+use crate::bits::{Block, Line};
+use crate::filter::InsertError;
+
+/// Whether a cell of the place is in use.
+#[inline(always)]
+pub(super) fn contains<L: Line>(cell: Cell, lines: &[L], place: &Place) -> bool {
+    let Fingerprint { tail, .. } = place.fingerprint;
+    candidates(cell, lines, place).any(|(line, index)| cell.read(&lines[line], index).tail == tail)
+}
+
+/// How many copies the cells of the place count in all.
+#[inline(always)]
+pub(super) fn count<L: Line>(cell: Cell, lines: &[L], place: &Place) -> u64 {
+    let held = candidates(cell, lines, place).map(|(line, index)| cell.read(&lines[line], index));
+    held.filter(|held| held.tail == place.fingerprint.tail).map(|held| held.count).sum()
+}
+
+/// What adding a key did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Added {
+    /// A cell counts one more.
+    Raised,
+    /// The key took a free cell; `new` if it had none before.
+    Took { new: bool },
+}
+
+/// Adds a copy. On an error nothing was changed.
+#[inline(always)]
+pub(super) fn insert(geometry: &Geometry, blocks: &mut [Block], place: &Place) -> Result<Added, InsertError> {
+    let cell = geometry.cell;
+    let own = own_cells(cell, blocks, place);
+    if let Some((line, index, count)) = own.unsaturated {
+        cell.write(&mut blocks[line], index, place.fingerprint, count + 1);
+        return Ok(Added::Raised);
+    }
+    let (left, right) = (free(cell, &blocks[place.lines[0]]), free(cell, &blocks[place.lines[1]]));
+    // The emptier bucket, and the left one if they are equal: that is the "left" of d-left, and fills better than a
+    // coin would.
+    let (line, free) = if left.count_ones() >= right.count_ones() { (0, left) } else { (1, right) };
+    let (line, index) = match ones(free).next() {
+        Some(index) => (place.lines[line], index),
+        None => make_room(geometry, blocks, place, own.cells)?,
+    };
+    cell.write(&mut blocks[line], index, place.fingerprint, 1);
+    Ok(Added::Took { new: own.cells == 0 })
+}
+
+/// What removing a key did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Removed {
+    /// The key wasn't there.
+    Nothing,
+    /// A cell counts one less.
+    Lowered,
+    /// A cell has become free.
+    Freed,
+}
+
+/// Takes a copy away.
+#[inline(always)]
+pub(super) fn remove(cell: Cell, blocks: &mut [Block], place: &Place) -> Removed {
+    let own = own_cells(cell, blocks, place);
+    // One that isn't full first: so at most one cell of a key is less than full, and the key takes no more cells than
+    // its copies need.
+    let Some((line, index, count)) = own.unsaturated.or(own.saturated) else { return Removed::Nothing };
+    if count > 1 {
+        cell.write(&mut blocks[line], index, place.fingerprint, count - 1);
+        Removed::Lowered
+    } else {
+        cell.clear(&mut blocks[line], index);
+        Removed::Freed
+    }
+}
+
+/// Cells in use, and the copies they count, in one line.
+pub(super) fn used(cell: Cell, line: &impl Line) -> (u64, u64) {
+    let used = cell.all() & !free(cell, line);
+    (u64::from(used.count_ones()), ones(used).map(|index| cell.read(line, index).count).sum())
+}
+
+/// A line, a cell in it, and its count.
+type Found = (usize, u32, u64);
+
+/// The cells of one key.
+struct Own {
+    cells: u64,
+    /// One that can count one more.
+    unsaturated: Option<Found>,
+    /// One that can't.
+    saturated: Option<Found>,
+}
+
+#[inline(always)]
+fn own_cells(cell: Cell, blocks: &[Block], place: &Place) -> Own {
+    let mut own = Own { cells: 0, unsaturated: None, saturated: None };
+    for (line, index) in candidates(cell, blocks, place) {
+        let held = cell.read(&blocks[line], index);
+        if held.tail == place.fingerprint.tail {
+            own.cells += 1;
+            let found = Some((line, index, held.count));
+            if held.count < cell.most() {
+                own.unsaturated = found;
+            } else {
+                own.saturated = found;
+            }
+        }
+    }
+    own
+}
+
+/// Frees a cell in one of two full buckets by moving what it holds to its other bucket. Nothing moves if no cell of the
+/// two can.
+///
+/// One move, never a chain: with dozens of cells to choose from, one is enough up to 99 % of all cells, and it is what
+/// keeps a filter usable whose keys come and go. (Removals leave the buckets less even than filling did.)
+#[cold]
+fn make_room(
+    geometry: &Geometry,
+    blocks: &mut [Block],
+    place: &Place,
+    own_cells: u64,
+) -> Result<(usize, u32), InsertError> {
+    let cell = geometry.cell;
+    for line in place.lines {
+        for index in ones(cell.all()) {
+            let held = cell.read(&blocks[line], index);
+            let fingerprint = Fingerprint { tag: cell.tag(&blocks[line], index), tail: held.tail };
+            let other = geometry.other_line(line, fingerprint);
+            if let Some(free) = ones(free(cell, &blocks[other])).next() {
+                cell.write(&mut blocks[other], free, fingerprint, held.count);
+                return Ok((line, index));
+            }
+        }
+    }
+    if own_cells == 2 * cell.per_bucket() {
+        return Err(InsertError::TooManyCopies { limit: geometry.most_copies() });
+    }
+    Err(InsertError::Full)
+}
+
+/// The free cells of a bucket.
+#[inline(always)]
+fn free(cell: Cell, line: &impl Line) -> u64 {
+    tags::equal(line, 0) & cell.all()
+}
+
+/// The cells with the tag of a place, as line and number: left ones first. All cells of the key are among them, and one
+/// other in four or five questions.
+///
+/// Both lines are compared before a cell of either is looked at: waiting for the first before asking for the second would
+/// take two trips to memory, not one. And both are gone through in one loop, which most often runs once or not at all:
+/// with a loop for each, a branch would have to guess in which of the two a key is.
+#[inline(always)]
+fn candidates<L: Line>(cell: Cell, lines: &[L], place: &Place) -> impl Iterator<Item = (usize, u32)> {
+    let [left, right] = place.lines;
+    let mut in_left = tags::equal(&lines[left], place.fingerprint.tag) & cell.all();
+    let mut in_right = tags::equal(&lines[right], place.fingerprint.tag) & cell.all();
+    core::iter::from_fn(move || {
+        if in_left | in_right == 0 {
+            return None;
+        }
+        let is_left = in_left != 0;
+        let (line, index) =
+            if is_left { (left, in_left.trailing_zeros()) } else { (right, in_right.trailing_zeros()) };
+        // The lowest bit that is set goes: of the left while it has one, then of the right.
+        in_right &= if is_left { in_right } else { in_right - 1 };
+        in_left &= in_left.wrapping_sub(1);
+        Some((line, index))
+    })
+}
+
+/// The numbers of the bits that are set, lowest first.
+#[inline(always)]
+fn ones(mut mask: u64) -> impl Iterator<Item = u32> {
+    core::iter::from_fn(move || {
+        let index = mask.trailing_zeros();
+        let rest = mask & mask.wrapping_sub(1);
+        (mask != 0).then(|| {
+            mask = rest;
+            index
+        })
+    })
+}

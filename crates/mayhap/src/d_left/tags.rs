@@ -1,0 +1,87 @@
+//! Comparing all tags of a bucket at once.
+//!
+//! The tags are the first bytes of a line. On x86-64 four registers of SSE2, which every such CPU has, hold the line;
+//! elsewhere eight words do. Both are tested to agree. Wider registers are not worth it: a question waits for two
+//! lines, and comparing them takes a dozen instructions each.
+
+#![allow(unsafe_code)]
+
+use crate::bits::Line;
+
+/// Bit i is set where byte i of the line is `tag`.
+#[inline(always)]
+pub(super) fn equal(line: &impl Line, tag: u8) -> u64 {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: SSE2 is part of x86-64.
+    unsafe {
+        sse2(line, tag)
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    portable(line, tag)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "sse2")]
+#[allow(clippy::cast_possible_wrap, reason = "registers are signed by name only")]
+fn sse2(line: &impl Line, tag: u8) -> u64 {
+    use core::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
+    let tags = _mm_set1_epi8(tag as i8);
+    let mut mask = 0;
+    for lane in 0..4 {
+        // Two words and not one wide load: a mapped line is read by atomic loads. A plain one is loaded whole anyway.
+        let bytes = _mm_set_epi64x(line.word(2 * lane + 1) as i64, line.word(2 * lane) as i64);
+        let equal = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, tags)).cast_unsigned();
+        mask |= u64::from(equal) << (16 * lane);
+    }
+    mask
+}
+
+/// The same in plain words.
+#[cfg_attr(
+    all(target_arch = "x86_64", not(miri)),
+    allow(dead_code, reason = "the definition, and the tests' oracle")
+)]
+#[inline(always)]
+fn portable(line: &impl Line, tag: u8) -> u64 {
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    const SEVEN: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let tags = u64::from(tag) * LOW;
+    let mut mask = 0;
+    for (lane, word) in line.words().into_iter().enumerate() {
+        let different = word ^ tags;
+        // The high bit of a byte stays zero only if all eight are: adding 0x7f carries into it from any of the seven.
+        let equal = !(((different & SEVEN) + SEVEN) | different | SEVEN);
+        // The multiplication collects the eight high bits in the top byte.
+        mask |= ((equal >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * lane);
+    }
+    mask
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::Block;
+    use proptest::prelude::*;
+
+    fn naive(block: &Block, tag: u8) -> u64 {
+        let bytes = block.0.iter().flat_map(|word| word.to_le_bytes());
+        bytes.enumerate().map(|(index, byte)| u64::from(byte == tag) << index).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn every_way_finds_the_same_tags(words in any::<[u64; 8]>(), few in any::<[u8; 64]>(), tag in any::<u8>()) {
+            // Random bytes rarely are the tag; bytes of two values often are, and lie beside near misses.
+            let mut block = Block(words);
+            for round in 0..2 {
+                let expected = naive(&block, tag);
+                prop_assert_eq!(equal(&block, tag), expected);
+                prop_assert_eq!(portable(&block, tag), expected, "round {}", round);
+                for (word, bytes) in block.0.iter_mut().zip(few.chunks(8)) {
+                    *word = bytes.iter().fold(0, |word, byte| word << 8 | u64::from(tag ^ (byte & 0x81)));
+                }
+            }
+        }
+    }
+}

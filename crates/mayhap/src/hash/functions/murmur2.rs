@@ -1,0 +1,45 @@
+//! MurmurHash2 (Appleby): 32 bits, and the 64-bit variant "64A" that Redis uses.
+
+use super::bytes::{tail64, word32, word64};
+
+const MULTIPLIER_32: u32 = 0x5bd1_e995;
+const MULTIPLIER_64: u64 = 0xc6a4_a793_5bd1_e995;
+
+/// MurmurHash2, 32 bits.
+#[must_use]
+#[allow(clippy::cast_possible_truncation, reason = "the function takes the length modulo 2^32")]
+pub fn murmur2_32(bytes: &[u8], seed: u32) -> u32 {
+    let mut hash = seed ^ bytes.len() as u32;
+    let words = bytes.chunks_exact(4);
+    let tail = words.remainder();
+    for word in words {
+        let mut k = word32(word, 0).wrapping_mul(MULTIPLIER_32);
+        k ^= k >> 24;
+        hash = hash.wrapping_mul(MULTIPLIER_32) ^ k.wrapping_mul(MULTIPLIER_32);
+    }
+    if !tail.is_empty() {
+        hash = (hash ^ tail64(tail) as u32).wrapping_mul(MULTIPLIER_32);
+    }
+    hash ^= hash >> 13;
+    hash = hash.wrapping_mul(MULTIPLIER_32);
+    hash ^ (hash >> 15)
+}
+
+/// MurmurHash64A: MurmurHash2 on 64-bit words.
+#[must_use]
+pub fn murmur64a(bytes: &[u8], seed: u64) -> u64 {
+    let mut hash = seed ^ (bytes.len() as u64).wrapping_mul(MULTIPLIER_64);
+    let words = bytes.chunks_exact(8);
+    let tail = words.remainder();
+    for word in words {
+        let mut k = word64(word, 0).wrapping_mul(MULTIPLIER_64);
+        k ^= k >> 47;
+        hash = (hash ^ k.wrapping_mul(MULTIPLIER_64)).wrapping_mul(MULTIPLIER_64);
+    }
+    if !tail.is_empty() {
+        hash = (hash ^ tail64(tail)).wrapping_mul(MULTIPLIER_64);
+    }
+    hash ^= hash >> 47;
+    hash = hash.wrapping_mul(MULTIPLIER_64);
+    hash ^ (hash >> 47)
+}

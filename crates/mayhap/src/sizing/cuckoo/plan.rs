@@ -1,0 +1,350 @@
+//! The parameters of one cuckoo filter.
+
+use super::load::{can_grow, capacity};
+use super::{MAX_BUCKETS, rate};
+use crate::bits::BLOCK_BYTES;
+use crate::cuckoo::CuckooLayout;
+use crate::sizing::error::SizingError;
+use crate::sizing::limits::{
+    BEYOND_COUNTING, MAX_BYTES, check_bytes, check_promise, check_rate, lowest_rate,
+};
+use crate::sizing::search::least;
+
+/// A cuckoo filter on paper: keys, rate, layout and buckets that go together.
+///
+/// ```
+/// use mayhap::sizing::CuckooPlan;
+///
+/// let plan = CuckooPlan::for_rate(1_000_000, 0.001)?;
+/// assert!(plan.expected_rate() <= plan.rate());
+/// assert!(plan.bits_per_key() < 13.5);
+/// # Ok::<(), mayhap::sizing::SizingError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CuckooPlan {
+    keys: u64,
+    rate: f64,
+    layout: CuckooLayout,
+    buckets: u64,
+}
+
+impl CuckooPlan {
+    /// The least memory in which `keys` keys fit and have a rate of at most `rate`.
+    ///
+    /// Fails for 0 keys, a rate outside (0, 1) or below [`lowest_rate`] or below what fingerprints of 32 bits give, and
+    /// sizes above [`MAX_BYTES`].
+    pub fn for_rate(keys: u64, rate: f64) -> Result<Self, SizingError> {
+        Self::for_rate_with(None, keys, rate)
+    }
+
+    /// The same with a given layout, if there is one. Fails as [`for_rate`](Self::for_rate) does.
+    pub fn for_rate_with(layout: Option<CuckooLayout>, keys: u64, rate: f64) -> Result<Self, SizingError> {
+        check_promise(keys, rate)?;
+        let plan = |layout| Self::least(layout, keys, rate);
+        match layout {
+            Some(layout) => plan(layout),
+            None => best(layouts(), plan, |plan, best| plan.bytes() < best.bytes()),
+        }
+    }
+
+    /// The same for the first of many layers: only layouts whose fingerprints find their way in far larger tables, too.
+    pub(crate) fn for_growing(keys: u64, rate: f64) -> Result<Self, SizingError> {
+        check_promise(keys, rate)?;
+        let plan = |layout| Self::least(layout, keys, rate);
+        best(layouts().filter(|layout| can_grow(*layout)), plan, |plan, best| plan.bytes() < best.bytes())
+    }
+
+    /// `keys` keys in at most `bytes` bytes, in the layout with the lowest rate. The promised rate is the expected one.
+    ///
+    /// Fails for 0 keys, memory in which so many don't fit in any layout, and sizes above [`MAX_BYTES`].
+    pub fn for_bytes(keys: u64, bytes: u64) -> Result<Self, SizingError> {
+        Self::for_bytes_with(None, keys, bytes)
+    }
+
+    /// The same with a given layout, if there is one. Fails as [`for_bytes`](Self::for_bytes) does.
+    pub fn for_bytes_with(layout: Option<CuckooLayout>, keys: u64, bytes: u64) -> Result<Self, SizingError> {
+        check_bytes(bytes, MAX_BYTES)?;
+        let plan = |layout| {
+            let buckets = buckets_in(layout, bytes);
+            if capacity(layout, buckets) < keys {
+                return Err(SizingError::TooSmall { bytes, needed: bytes_for(layout, keys) });
+            }
+            Self::with_buckets(layout, buckets, keys)
+        };
+        match layout {
+            Some(layout) => plan(layout),
+            None => best(layouts(), plan, |plan, best| plan.rate < best.rate),
+        }
+    }
+
+    /// As many keys as at most `bytes` bytes hold at a rate of at most `rate`, in the layout that holds the most.
+    ///
+    /// Fails for a rate outside (0, 1), sizes above [`MAX_BYTES`], and too little memory for one key at that rate.
+    pub fn for_capacity(bytes: u64, rate: f64) -> Result<Self, SizingError> {
+        Self::for_capacity_with(None, bytes, rate)
+    }
+
+    /// The same with a given layout, if there is one. Fails as [`for_capacity`](Self::for_capacity) does.
+    pub fn for_capacity_with(
+        layout: Option<CuckooLayout>,
+        bytes: u64,
+        rate: f64,
+    ) -> Result<Self, SizingError> {
+        check_rate(rate)?;
+        check_bytes(bytes, MAX_BYTES)?;
+        let plan = |layout| {
+            let buckets = buckets_in(layout, bytes);
+            let full = capacity(layout, buckets);
+            let keeps = |keys| super::rate(layout, keys, buckets) <= rate && lowest_rate(keys) <= rate;
+            let keys = match least(full, 1..=full.max(1), |keys| !keeps(keys)) {
+                None => full,
+                Some(first) => (first - 1).min(full),
+            };
+            if keys == 0 {
+                let needed = Self::for_rate_with(Some(layout), 1, rate)?.bytes();
+                return Err(SizingError::TooSmall { bytes, needed });
+            }
+            Ok(Self { keys, rate, layout, buckets })
+        };
+        match layout {
+            Some(layout) => plan(layout),
+            None => best(layouts(), plan, |plan, best| plan.keys > best.keys),
+        }
+    }
+
+    /// `keys` keys in exactly `buckets` buckets. The promised rate is the expected one.
+    ///
+    /// Whether so many fit is not asked. Fails for 0 keys, no buckets, sizes above [`MAX_BYTES`], and more keys than
+    /// there are places.
+    pub fn with_buckets(layout: CuckooLayout, buckets: u64, keys: u64) -> Result<Self, SizingError> {
+        check_buckets(layout, buckets)?;
+        if keys == 0 {
+            return Err(SizingError::ZeroKeys);
+        }
+        let plan = Self { keys, rate: 0.5, layout, buckets };
+        let rate = rate(layout, keys, buckets).max(lowest_rate(keys));
+        if keys > plan.slots() || rate >= 1.0 {
+            return Err(SizingError::TooSmall { bytes: plan.bytes(), needed: bytes_for(layout, keys) });
+        }
+        Ok(Self { rate, ..plan })
+    }
+
+    /// As many keys as fit into exactly `buckets` buckets. The promised rate is the expected one.
+    ///
+    /// Fails for no buckets, too few of them for one key, and sizes above [`MAX_BYTES`].
+    pub fn filled(layout: CuckooLayout, buckets: u64) -> Result<Self, SizingError> {
+        check_buckets(layout, buckets)?;
+        Self::with_buckets(layout, buckets, capacity(layout, buckets).max(1))
+    }
+
+    /// This plan, if it needs at most `limit` bytes.
+    pub fn within(self, limit: u64) -> Result<Self, SizingError> {
+        check_bytes(self.bytes(), limit).map(|()| self)
+    }
+
+    /// The keys it is planned for.
+    #[must_use]
+    pub fn keys(&self) -> u64 {
+        self.keys
+    }
+
+    /// The promised rate: with the planned keys inserted, false positives are at most this frequent.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// The rate the model expects with the planned keys inserted.
+    #[must_use]
+    pub fn expected_rate(&self) -> f64 {
+        rate(self.layout, self.keys, self.buckets)
+    }
+
+    /// How fingerprints lie in buckets.
+    #[must_use]
+    pub fn layout(&self) -> CuckooLayout {
+        self.layout
+    }
+
+    /// The number of buckets.
+    #[must_use]
+    pub fn buckets(&self) -> u64 {
+        self.buckets
+    }
+
+    /// The places for fingerprints.
+    #[must_use]
+    pub fn slots(&self) -> u64 {
+        self.buckets * u64::from(self.layout.entries_per_bucket())
+    }
+
+    /// The part of the places that is taken when the planned keys are in.
+    #[must_use]
+    pub fn load(&self) -> f64 {
+        self.keys as f64 / self.slots() as f64
+    }
+
+    /// The cache lines that one key touches.
+    #[must_use]
+    pub fn lines(&self) -> u64 {
+        2
+    }
+
+    /// The blocks of 512 bits.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        blocks(self.layout, self.buckets)
+    }
+
+    /// The bytes of all blocks.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.blocks().saturating_mul(BLOCK_BYTES as u64)
+    }
+
+    /// The bits of the filter for each planned key.
+    #[must_use]
+    pub fn bits_per_key(&self) -> f64 {
+        self.bytes() as f64 * 8.0 / self.keys as f64
+    }
+
+    /// The least memory of a layout, all of it used for buckets.
+    fn least(layout: CuckooLayout, keys: u64, rate: f64) -> Result<Self, SizingError> {
+        let per_line = u64::from(layout.buckets_per_line());
+        let most = MAX_BUCKETS / per_line;
+        let holds = |blocks: u64| {
+            let buckets = blocks * per_line;
+            capacity(layout, buckets) >= keys && super::rate(layout, keys, buckets) <= rate
+        };
+        // With memory without end only shared digests are left, and those are a quarter of the rate at most; but a layout
+        // whose fingerprints are too short for the rate is not to be helped with that.
+        let guess = keys / (per_line * u64::from(layout.entries_per_bucket())) + 1;
+        let blocks = least(guess, 1..=most, holds).ok_or(BEYOND_COUNTING)?;
+        let plan = Self { keys, rate, layout, buckets: blocks * per_line };
+        check_bytes(plan.bytes(), MAX_BYTES)?;
+        Ok(plan)
+    }
+}
+
+/// Every layout, those that are faster first: of two that need the same memory the first is chosen.
+fn layouts() -> impl Iterator<Item = CuckooLayout> {
+    let bits = || CuckooLayout::MIN_BITS..=CuckooLayout::MAX_BITS;
+    let packed = [4, 2, 8, 1]
+        .into_iter()
+        .flat_map(move |entries| bits().filter_map(move |f| CuckooLayout::new(entries, f)));
+    packed.chain(bits().filter_map(CuckooLayout::semi_sorted))
+}
+
+/// The best plan of all layouts; if none has one, the last reason.
+fn best(
+    layouts: impl Iterator<Item = CuckooLayout>,
+    plan: impl Fn(CuckooLayout) -> Result<CuckooPlan, SizingError>,
+    better: impl Fn(&CuckooPlan, &CuckooPlan) -> bool,
+) -> Result<CuckooPlan, SizingError> {
+    let mut best = Err(SizingError::ZeroKeys);
+    for layout in layouts {
+        best = match (best, plan(layout)) {
+            (Ok(best), Ok(plan)) if better(&plan, &best) => Ok(plan),
+            (Err(_), plan) => plan,
+            (best, _) => best,
+        };
+    }
+    best
+}
+
+fn blocks(layout: CuckooLayout, buckets: u64) -> u64 {
+    buckets.div_ceil(u64::from(layout.buckets_per_line()))
+}
+
+/// The buckets that fit into so many bytes.
+fn buckets_in(layout: CuckooLayout, bytes: u64) -> u64 {
+    (bytes / BLOCK_BYTES as u64 * u64::from(layout.buckets_per_line())).min(MAX_BUCKETS)
+}
+
+/// The bytes in which so many keys fit, at whatever rate.
+fn bytes_for(layout: CuckooLayout, keys: u64) -> u64 {
+    let per_line = u64::from(layout.buckets_per_line());
+    least(keys / per_line, 1..=MAX_BUCKETS / per_line, |blocks| capacity(layout, blocks * per_line) >= keys)
+        .map_or(u64::MAX, |blocks| blocks.saturating_mul(BLOCK_BYTES as u64))
+}
+
+/// Refuses a number of buckets that no table has.
+fn check_buckets(layout: CuckooLayout, buckets: u64) -> Result<(), SizingError> {
+    if buckets == 0 {
+        return Err(SizingError::BlocksOutOfRange { got: buckets, multiple_of: 1 });
+    }
+    let bytes = blocks(layout, buckets).saturating_mul(BLOCK_BYTES as u64);
+    if buckets > MAX_BUCKETS {
+        return Err(SizingError::TooLarge { bytes, limit: MAX_BYTES });
+    }
+    check_bytes(bytes, MAX_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_keeps_its_promise_at_every_size() {
+        for keys in [1, 2, 5, 10, 100, 1_000, 1_000_000, 1_000_000_000] {
+            for rate in [0.5, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-8] {
+                let plan = CuckooPlan::for_rate(keys, rate).unwrap();
+                assert_eq!((plan.keys(), plan.rate()), (keys, rate));
+                assert!(plan.expected_rate() <= rate, "{plan:?}");
+                assert!(capacity(plan.layout(), plan.buckets()) >= keys, "{plan:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_chosen_layout_has_the_least_memory() {
+        for rate in [0.3, 0.1, 0.03, 0.01, 1e-3, 1e-5] {
+            let best = CuckooPlan::for_rate(1_000_000, rate).unwrap();
+            for layout in layouts() {
+                if let Ok(plan) = CuckooPlan::for_rate_with(Some(layout), 1_000_000, rate) {
+                    assert!(plan.bytes() >= best.bytes(), "{plan:?} {best:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bits_per_key_of_a_million_keys() {
+        for (rate, bits) in [(0.03, 7.5), (0.01, 9.63), (1e-3, 13.5), (1e-4, 16.85)] {
+            let plan = CuckooPlan::for_rate(1_000_000, rate).unwrap();
+            assert!((plan.bits_per_key() - bits).abs() < 0.05, "{plan:?}: {}", plan.bits_per_key());
+        }
+    }
+
+    #[test]
+    fn any_two_numbers_lead_to_the_same_plan() {
+        for rate in [0.1, 0.01, 1e-6] {
+            let plan = CuckooPlan::for_rate(1_000_000, rate).unwrap();
+            let by_bytes = CuckooPlan::for_bytes(1_000_000, plan.bytes()).unwrap();
+            assert!(by_bytes.rate() <= rate && by_bytes.bytes() <= plan.bytes());
+            let by_capacity = CuckooPlan::for_capacity(plan.bytes(), rate).unwrap();
+            assert!(by_capacity.keys() >= 1_000_000 && by_capacity.keys() < 1_020_000, "{by_capacity:?}");
+            assert!(by_capacity.expected_rate() <= rate && by_capacity.bytes() <= plan.bytes());
+        }
+    }
+
+    #[test]
+    fn impossible_plans_are_refused_with_the_reason() {
+        use SizingError::{BlocksOutOfRange, RateOutOfRange, RateTooLow, TooLarge, TooSmall, ZeroKeys};
+        let layout = CuckooLayout::new(4, 16).unwrap();
+        assert_eq!(CuckooPlan::for_rate(0, 0.01), Err(ZeroKeys));
+        assert_eq!(CuckooPlan::with_buckets(layout, 10, 0), Err(ZeroKeys));
+        assert!(matches!(CuckooPlan::for_rate(10, 1.0), Err(RateOutOfRange { .. })));
+        assert!(matches!(CuckooPlan::for_capacity(640, f64::NAN), Err(RateOutOfRange { .. })));
+        assert!(matches!(CuckooPlan::for_rate(1 << 40, 1e-9), Err(RateTooLow { .. })));
+        assert!(matches!(CuckooPlan::for_bytes(1_000, 64), Err(TooSmall { bytes: 64, needed: 65.. })));
+        assert!(matches!(CuckooPlan::for_capacity(63, 0.01), Err(TooSmall { bytes: 63, needed: 64 })));
+        assert!(matches!(CuckooPlan::with_buckets(layout, 10, 41), Err(TooSmall { .. })));
+        assert_eq!(CuckooPlan::filled(layout, 0), Err(BlocksOutOfRange { got: 0, multiple_of: 1 }));
+        assert!(matches!(CuckooPlan::filled(layout, u64::MAX), Err(TooLarge { .. })));
+        assert!(matches!(CuckooPlan::for_rate(1 << 60, 0.5), Err(TooLarge { .. } | RateTooLow { .. })));
+        let plan = CuckooPlan::for_rate(1_000_000, 0.01).unwrap();
+        assert_eq!(plan.within(plan.bytes()), Ok(plan));
+        assert_eq!(plan.within(1_000_000), Err(TooLarge { bytes: plan.bytes(), limit: 1_000_000 }));
+    }
+}
