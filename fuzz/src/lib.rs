@@ -26,12 +26,8 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: &[Target] = &[
-    targets::file::TARGET,
-    targets::blocked::TARGET,
-    targets::classic::TARGET,
-    targets::multiset::TARGET,
-];
+pub const TARGETS: &[Target] =
+    &[targets::file::TARGET, targets::blocked::TARGET, targets::classic::TARGET, targets::multiset::TARGET];
 
 /// The input of one case, which the three numbers alone determine.
 #[must_use]

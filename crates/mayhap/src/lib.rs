@@ -24,11 +24,17 @@
 //! | many threads adding at once | [`SharedBloomFilter`]: "new" for exactly one of them |
 //! | a finished filter in a file | [`MappedBloomFilter`]: asked without being read |
 //! | a rate below 10⁻⁶, or memory dearer than time | [`ClassicBloom`]: the textbook's memory |
+//! | a number of keys that nobody knows | [`ScalableBloom`]: grows by layers, at the promised rate |
+//! | keys that go again | [`CuckooFilter`]: the least memory; [`ScalableCuckoo`] grows |
+//! | the same, and counts | [`DLeftCounting`], or [`CountingBloom`]: one cache line, never full |
+//! | few deletes | [`DualBloom`]: the only one whose "no" isn't certain |
+//! | "seen in the last T" | [`WindowBloom`]: forgets what is older |
+//! | integers from a range | `Bitmap` (feature `bitmap`): exact |
 //!
 //! # Where things are
 //!
-//! [`sizing`] has every formula, [`hash`] turns keys into digests, [`bits`] is the storage, [`bloom`] the filters,
-//! [`codec`] the file format, [`filter`] the traits for code that is generic over filters.
+//! [`sizing`] has every formula, [`hash`] turns keys into digests, [`bits`] is the storage; [`bloom`], [`counting`],
+//! [`d_left`], [`cuckoo`] and `bitmap` are the filters, [`codec`] is the file format, [`filter`] the traits for code that is generic over filters.
 //!
 //! # Safety against chosen keys
 //!
@@ -39,7 +45,8 @@
 //! # Features
 //!
 //! `std` (default): run-time choice of AVX2, threads, mapped files, huge pages, streams. Without it the crate is
-//! `no_std` and needs `alloc`; filters and files are the same, bit for bit. Either way the target must have 64-bit
+//! `no_std` and needs `alloc`; filters and files are the same, bit for bit. `bitmap` (default): exact sets of integers,
+//! with the crate `roaring`. Either way the target must have 64-bit
 //! atomics, for filters that are shared between threads.
 
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -74,24 +81,24 @@ pub mod sizing;
 pub use bitmap::Bitmap;
 #[cfg(all(feature = "bitmap", feature = "std"))]
 pub use bitmap::MappedBitmap;
+#[cfg(feature = "std")]
+pub use bloom::MappedScalableBloom;
 pub use bloom::{BloomBuilder, BloomFilter, ClassicBloom, Shape, SharedBloomFilter, SharedClassicBloom};
 pub use bloom::{DualBloom, DualBuilder, DualRates, WindowBloom, WindowBuilder};
-#[cfg(feature = "std")]
-pub use bloom::{MappedDualBloom, MappedWindowBloom};
+pub use bloom::{Growth, LayerInfo, ScalableBloom, ScalableBuilder};
 #[cfg(feature = "std")]
 pub use bloom::{MappedBloomFilter, MappedClassicBloom};
 #[cfg(feature = "std")]
-pub use bloom::MappedScalableBloom;
-pub use bloom::{Growth, LayerInfo, ScalableBloom, ScalableBuilder};
+pub use bloom::{MappedDualBloom, MappedWindowBloom};
 #[cfg(feature = "std")]
 pub use counting::MappedCountingBloom;
 pub use counting::{CountingBloom, CountingBuilder};
+pub use cuckoo::{CuckooBuilder, CuckooFilter, ScalableCuckoo, ScalableCuckooBuilder};
+#[cfg(feature = "std")]
+pub use cuckoo::{MappedCuckooFilter, MappedScalableCuckoo};
 pub use d_left::DLeftCounting;
 #[cfg(feature = "std")]
 pub use d_left::MappedDLeftCounting;
-#[cfg(feature = "std")]
-pub use cuckoo::{MappedCuckooFilter, MappedScalableCuckoo};
-pub use cuckoo::{CuckooBuilder, CuckooFilter, ScalableCuckoo, ScalableCuckooBuilder};
 pub use error::Error;
 pub use file::ReadOptions;
 pub use filter::InsertError;

@@ -17,15 +17,19 @@ use mayhap::bits::Mapped;
 use mayhap::bloom::Shape;
 use mayhap::codec::{Existing, File, Version};
 use mayhap::counting::{CounterLayout, CounterShape, CounterWidth};
+use mayhap::cuckoo::CuckooLayout;
 use mayhap::hash::{HashFunction, HashId, KeyHasher, SecretKey};
 use mayhap::sizing::ClassicPlan;
 use mayhap::{
-    Bitmap, BloomFilter, ClassicBloom, CountingBloom, DLeftCounting, DualBloom, MappedBitmap,
-    MappedBloomFilter, MappedClassicBloom, ReadOptions, ScalableBloom, WindowBloom,
+    Bitmap, BloomFilter, ClassicBloom, CountingBloom, CuckooFilter, DLeftCounting, DualBloom, MappedBitmap,
+    MappedBloomFilter, MappedClassicBloom, ReadOptions, ScalableBloom, ScalableCuckoo, WindowBloom,
 };
 
 use Hashing::{Fnv, Sip13, Xxh3};
-use Recipe::{Blocked, Classic, ClassicOf, Counting, DLeft, Dual, Scalable, WindowByCount, WindowByTime};
+use Recipe::{
+    Blocked, Classic, ClassicOf, Counting, Cuckoo, DLeft, Dual, GrowingCuckoo, Scalable, WindowByCount,
+    WindowByTime,
+};
 
 /// A file of version 1.0.
 struct Frozen {
@@ -49,6 +53,10 @@ enum Recipe {
     ClassicOf(u64, u32),
     /// And 200 keys "gone 0" … that were added and removed again, and one, "often", that was added 20 times.
     Counting(CounterLayout),
+    /// Half full, with room for each key at once: 1 000 buckets, from which keys "gone 0" … "gone 199" were removed.
+    Cuckoo(Option<CuckooLayout>),
+    /// Reserved for 100; keys "gone 0" … "gone 199" were removed.
+    GrowingCuckoo,
     /// Made for 200 more, which were added first and removed again, and 20 copies of "often".
     DLeft,
     /// And 200 keys "gone 0" … that were added and removed again.
@@ -89,6 +97,11 @@ const FROZEN: &[Frozen] = &[
     row("counting-eight-4-xxh3-42", Counting(EIGHT_4), Xxh3(42), 200, 0.01, 0x2a70_565d_f10b_7a9d, 889),
     row("counting-two-lines-4-sip13", Counting(TWO_4), Sip13, 200, 0.01, 0x41ed_f6d3_cc5d_7767, 771),
     row("counting-sixteen-16-xxh3-0", Counting(SIXTEEN_16), Xxh3(0), 100, 1e-4, 0xb1de_c966_1024_7d3f, 9),
+    row("cuckoo-4x16-xxh3-42", Cuckoo(FOUR_OF_16), Xxh3(42), 1_800, 0.01, 0xf215_6879_7965_19c7, 9),
+    row("cuckoo-4x12-sip13", Cuckoo(FOUR_OF_12), Sip13, 1_800, 0.01, 0x89da_3679_ec99_427f, 87),
+    row("cuckoo-sorted-9-xxh3-42", Cuckoo(SEMI_SORTED_9), Xxh3(42), 1_800, 0.03, 0x0506_7afa_3cfb_40b6, 701),
+    row("cuckoo-8x20-xxh3-0", Cuckoo(EIGHT_OF_20), Xxh3(0), 1_800, 0.01, 0x338f_95a2_0ab4_9b5c, 1),
+    row("scalable-cuckoo-xxh3-42", GrowingCuckoo, Xxh3(42), 2_000, 0.01, 0x3831_0eb0_33ed_f5fd, 212),
     row("d-left-xxh3-42", DLeft, Xxh3(42), 2_000, 0.01, 0x99db_6c2e_a7c5_5375, 670),
     row("dual-xxh3-42", Dual, Xxh3(42), 2_000, 0.01, 0x5cc0_7bb0_1f99_7e86, 936),
     row("scalable-xxh3-42", Scalable, Xxh3(42), 2_000, 0.01, 0x1c06_8476_adcb_28c8, 333),
@@ -103,6 +116,10 @@ const FROZEN_LARGE: [Frozen; 2] = [
     row("classic, 1.2 MB", Classic, Xxh3(42), 1_000_000, 0.01, 0x4843_6b95_9b5e_d032, 988),
 ];
 
+const FOUR_OF_12: Option<CuckooLayout> = CuckooLayout::new(4, 12);
+const FOUR_OF_16: Option<CuckooLayout> = CuckooLayout::new(4, 16);
+const EIGHT_OF_20: Option<CuckooLayout> = CuckooLayout::new(8, 20);
+const SEMI_SORTED_9: Option<CuckooLayout> = CuckooLayout::semi_sorted(9);
 const FOUR: Shape = Shape::Four;
 const EIGHT: Shape = Shape::Eight;
 const SIXTEEN: Shape = Shape::Sixteen;
@@ -185,6 +202,22 @@ fn files_of_version_1_0_open_and_answer_the_same() {
                 assert_eq!(opened.to_bytes().unwrap(), bytes, "{name}: written again, other bytes");
                 assert_eq!(opened.count("often"), opened.max_count().min(20), "{name}");
                 assert_eq!(opened.len(), frozen.keys + 20, "{name}");
+            }
+            Cuckoo(_) => {
+                let opened = CuckooFilter::open_with(&path, &options).unwrap();
+                assert_eq!(frozen.answers(|key| opened.contains(key)), expected, "{name}, read");
+                let mapped = CuckooFilter::<Mapped>::map_with(&path, &options).unwrap();
+                assert_eq!(frozen.answers(|key| mapped.contains(key)), expected, "{name}, mapped");
+                assert_eq!(opened.to_bytes().unwrap(), bytes, "{name}: written again, other bytes");
+                assert_eq!((opened.len(), mapped.len()), (frozen.keys, frozen.keys), "{name}");
+            }
+            GrowingCuckoo => {
+                let opened = ScalableCuckoo::open_with(&path, &options).unwrap();
+                assert_eq!(frozen.answers(|key| opened.contains(key)), expected, "{name}, read");
+                let mapped = ScalableCuckoo::<Mapped>::map_with(&path, &options).unwrap();
+                assert_eq!(frozen.answers(|key| mapped.contains(key)), expected, "{name}, mapped");
+                assert_eq!(opened.to_bytes().unwrap(), bytes, "{name}: written again, other bytes");
+                assert_eq!((opened.len(), mapped.len()), (frozen.keys, frozen.keys), "{name}");
             }
             DLeft => {
                 let opened = DLeftCounting::open_with(&path, &options).unwrap();
@@ -360,6 +393,26 @@ impl Frozen {
                 filter.extend(["often"; 20]);
                 filter.to_bytes().unwrap()
             }
+            Cuckoo(layout) => {
+                let builder = CuckooFilter::builder().layout(layout.unwrap()).buckets(1_000).keys(self.keys);
+                let mut filter = builder.hasher(self.hasher()).build().unwrap();
+                let gone = (0..200).map(|i| format!("gone {i}"));
+                for key in gone.clone().chain(keys) {
+                    filter.insert(&key).unwrap();
+                }
+                assert!(gone.into_iter().all(|key| filter.remove(&key)));
+                filter.to_bytes().unwrap()
+            }
+            GrowingCuckoo => {
+                let builder = ScalableCuckoo::builder().keys(100).rate(self.rate);
+                let mut filter = builder.hasher(self.hasher()).build().unwrap();
+                let gone = (0..200).map(|i| format!("gone {i}"));
+                for key in gone.clone().chain(keys) {
+                    filter.insert(&key).unwrap();
+                }
+                assert!(gone.into_iter().all(|key| filter.remove(&key)));
+                filter.to_bytes().unwrap()
+            }
             DLeft => {
                 let builder = DLeftCounting::builder().keys(self.keys + 200).rate(self.rate);
                 let mut filter = builder.hasher(self.hasher()).build().unwrap();
@@ -427,6 +480,14 @@ impl Frozen {
             }
             Counting(_) => {
                 let filter = CountingBloom::from_bytes_with(bytes, &self.options()).unwrap();
+                self.answers(|key| filter.contains(key))
+            }
+            Cuckoo(_) => {
+                let filter = CuckooFilter::from_bytes_with(bytes, &self.options()).unwrap();
+                self.answers(|key| filter.contains(key))
+            }
+            GrowingCuckoo => {
+                let filter = ScalableCuckoo::from_bytes_with(bytes, &self.options()).unwrap();
                 self.answers(|key| filter.contains(key))
             }
             DLeft => {

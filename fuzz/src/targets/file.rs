@@ -3,8 +3,8 @@
 use mayhap::codec::{ExtraField, Header, Kind, Section, Writer};
 use mayhap::hash::SecretKey;
 use mayhap::{
-    Bitmap, BloomFilter, ClassicBloom, CountingBloom, CuckooFilter, DLeftCounting, DualBloom, Error, ReadOptions,
-    ScalableBloom, ScalableCuckoo, Shape, WindowBloom,
+    Bitmap, BloomFilter, ClassicBloom, CountingBloom, CuckooFilter, DLeftCounting, DualBloom, Error,
+    ReadOptions, ScalableBloom, ScalableCuckoo, Shape, WindowBloom,
 };
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 

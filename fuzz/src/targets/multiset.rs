@@ -43,7 +43,8 @@ pub fn run(data: &[u8]) {
             }
         }
         1 => {
-            let builder = DLeftCounting::builder().keys(keys).rate(0.1).counter_bits(1 + u32::from(layout % 16));
+            let builder =
+                DLeftCounting::builder().keys(keys).rate(0.1).counter_bits(1 + u32::from(layout % 16));
             if let Ok(filter) = builder.build() {
                 run_program(filter, program, u64::MAX);
             }
@@ -106,7 +107,10 @@ where
             }
             _ => {
                 let found = filter.count_hash(hash);
-                assert!(found >= (*count).min(most), "{key} was added {count} times and counted {found} times");
+                assert!(
+                    found >= (*count).min(most),
+                    "{key} was added {count} times and counted {found} times"
+                );
                 assert_eq!(found > 0, filter.contains_hash(hash));
             }
         }

@@ -3,11 +3,11 @@
 //! Each knows its memory for a number of keys and a rate. The other questions, how many keys fit and which rate is left,
 //! are answered by searching, in the same way for all.
 
+use mayhap::DualBloom;
 use mayhap::counting::CounterWidth;
 use mayhap::sizing::layers::layer_rate;
 use mayhap::sizing::window::DEFAULT_GENERATIONS;
 use mayhap::sizing::{CountingPlan, CuckooPlan, DLeftPlan, GrowthPlan, SizingError, WindowPlan, lowest_rate};
-use mayhap::DualBloom;
 
 use super::filters::{Candidate, Kind, Question};
 
@@ -70,9 +70,7 @@ fn sized(kind: Kind, keys: u64, rate: f64) -> Result<Candidate, SizingError> {
             let plan = DLeftPlan::for_rate(keys, rate)?;
             (plan.bytes(), plan.lines())
         }
-        Kind::Cuckoo => {
-            (CuckooPlan::for_rate(keys, rate)?.bytes(), CUCKOO_LINES)
-        }
+        Kind::Cuckoo => (CuckooPlan::for_rate(keys, rate)?.bytes(), CUCKOO_LINES),
         Kind::ScalableCuckoo => {
             let plan = CuckooPlan::for_rate(keys, layer_rate(rate, 0))?;
             (plan.bytes(), CUCKOO_LINES)

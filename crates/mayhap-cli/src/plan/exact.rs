@@ -83,9 +83,13 @@ impl ExactBitmap {
         let size = format_size(self.bytes());
         match filter_bytes {
             Some(filter) if self.bytes() <= filter => {
-                format!("A bitmap of the {range} numbers of the range takes {size}, whatever is in it, and never errs")
+                format!(
+                    "A bitmap of the {range} numbers of the range takes {size}, whatever is in it, and never errs"
+                )
             }
-            _ => format!("A bitmap of the {range} numbers of the range takes {size}, whatever is in it; it pays when the range is smaller"),
+            _ => format!(
+                "A bitmap of the {range} numbers of the range takes {size}, whatever is in it; it pays when the range is smaller"
+            ),
         }
     }
 }

@@ -64,8 +64,12 @@ impl Kind {
     /// The name, and what tells it from others of the same type.
     pub(super) fn label(self) -> String {
         match self {
-            Self::Blocked(shape) if shape.lines() == 1 => format!("BloomFilter, {} bits in a line", shape.hashes()),
-            Self::Blocked(shape) => format!("BloomFilter, {} bits in {} lines", shape.hashes(), shape.lines()),
+            Self::Blocked(shape) if shape.lines() == 1 => {
+                format!("BloomFilter, {} bits in a line", shape.hashes())
+            }
+            Self::Blocked(shape) => {
+                format!("BloomFilter, {} bits in {} lines", shape.hashes(), shape.lines())
+            }
             Self::Counting(width) => format!("CountingBloom, {} bits", width.bits()),
             _ => self.name().to_owned(),
         }

@@ -132,9 +132,13 @@ impl Report {
 /// What a row of the table assumes, where its name doesn't say it.
 fn assumption(kind: Kind) -> &'static str {
     match kind {
-        Kind::Scalable => "ScalableBloom and ScalableCuckoo are made for so many keys at once; grown from less they take more.\n",
+        Kind::Scalable => {
+            "ScalableBloom and ScalableCuckoo are made for so many keys at once; grown from less they take more.\n"
+        }
         Kind::Window => "WindowBloom is for so many keys in a window.\n",
-        Kind::Dual => "DualBloom is for one removal to ten keys; it alone may answer no for a key that is there.\n",
+        Kind::Dual => {
+            "DualBloom is for one removal to ten keys; it alone may answer no for a key that is there.\n"
+        }
         _ => "",
     }
 }

@@ -200,7 +200,7 @@ impl Bitmap {
 impl super::MappedBitmap {
     /// Maps a file: questions are answered from it without reading it first, and several processes share one copy in
     /// memory. The header is checked; the checksums of the body are not, because that would read it
-    /// ([`codec::verify`](crate::codec::verify) does).
+    /// ([`codec::verify`] does).
     ///
     /// Only the dense form can be asked in its file. A sparse one is read into memory, as by [`Bitmap::open`].
     ///

@@ -32,7 +32,7 @@
 //! |---|---|---|
 //! | numbers lie below U, and U/8 bytes are fine | [`Bitmap::dense`] | U/8 bytes, taken at once; every operation is one cache line |
 //! | nothing, or numbers may be anything | [`Bitmap::sparse`] | grows with the numbers |
-//! | numbers lie below U, about n of them | [`Bitmap::new`] | the smaller of the two by [`sizing::bitmap`](crate::sizing::bitmap) |
+//! | numbers lie below U, about n of them | [`Bitmap::new`] | the smaller of the two by [`sizing::bitmap`] |
 //!
 //! Both answer the same, combine with one another, and are equal when they hold the same numbers.
 //! [`optimize`](Bitmap::optimize) changes to the smaller form for what is really in it.
@@ -90,7 +90,6 @@ use range::inclusive;
 /// ```
 ///
 /// `S` is where the blocks of the dense form live: [`Owned`] by default, or a mapped file ([`MappedBitmap`]).
-#[cfg_attr(not(feature = "std"), doc = "", doc = "[`MappedBitmap`]: crate#features")]
 pub struct Bitmap<S = Owned> {
     form: Form<S>,
     /// The largest number it may hold.

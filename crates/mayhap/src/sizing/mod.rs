@@ -35,8 +35,8 @@
 pub mod bitmap;
 pub mod blocked;
 pub mod classic;
-pub mod cuckoo;
 pub mod counting;
+pub mod cuckoo;
 pub mod d_left;
 mod divisible;
 mod error;
@@ -47,8 +47,8 @@ pub mod window;
 
 pub use blocked::BlockedPlan;
 pub use classic::ClassicPlan;
-pub use cuckoo::CuckooPlan;
 pub use counting::CountingPlan;
+pub use cuckoo::CuckooPlan;
 pub use d_left::DLeftPlan;
 pub use error::SizingError;
 pub use layers::GrowthPlan;

@@ -49,6 +49,12 @@ impl Table<Owned> {
         Ok(Self::from_parts(self.lines.try_clone()?, self.layout, self.places, self.len))
     }
 
+    /// To write what no table writes.
+    #[cfg(test)]
+    pub(super) fn lines_mut(&mut self) -> &mut [Block] {
+        &mut self.lines
+    }
+
     pub(super) fn clear(&mut self) {
         self.lines.fill(Block::default());
         self.len = 0;
