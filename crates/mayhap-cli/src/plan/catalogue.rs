@@ -143,7 +143,8 @@ mod tests {
             let keys = most.keys.unwrap();
             assert!((1_000_000..1_100_000).contains(&keys), "{:?} holds {keys}", candidate.kind);
             let best = best_rate(candidate.kind, 1_000_000, bytes.unwrap()).unwrap();
-            assert!(best.rate <= 0.01 && best.rate > 0.004, "{:?} has {}", candidate.kind, best.rate);
+            // Not much lower, but for 8-bit counters, which at lower rates lie in two lines and need less.
+            assert!(best.rate <= 0.01 && best.rate > 0.003, "{:?} has {}", candidate.kind, best.rate);
             assert!(best.bytes <= bytes && most.bytes <= bytes);
         }
     }
