@@ -12,8 +12,10 @@ mod streams;
 pub(crate) use blocks::{BlockFiller, write_blocks};
 pub(crate) use methods::file_methods;
 pub use options::ReadOptions;
+#[cfg(all(feature = "std", feature = "bitmap"))]
+pub(crate) use streams::map_sections;
 #[cfg(feature = "std")]
-pub(crate) use streams::{map, map_sections, open, read, save, write};
+pub(crate) use streams::{map, open, read, save, write};
 
 use alloc::vec::Vec;
 
