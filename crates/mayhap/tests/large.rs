@@ -19,7 +19,7 @@ use mayhap::bloom::Shape;
 use mayhap::codec::{Header, Layout};
 use mayhap::filter::Filter;
 use mayhap::sizing::{blocked, classic};
-use mayhap::{BloomFilter, ClassicBloom, Digest};
+use mayhap::{Bitmap, BloomFilter, ClassicBloom, Digest};
 
 /// 1.1 GiB, 9.4 · 10⁹ bits: 2³² are less than half of them.
 const BYTES: u64 = 11 << 27;
@@ -189,4 +189,30 @@ impl io::Write for Ones {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// A billion phone numbers whose first digit is fixed: 10^10 bits, 1.25 GB, exact. Every hundredth of them here, spread
+/// over the whole universe by an odd multiplier.
+#[test]
+fn bitmap_of_10_to_the_10() {
+    const UNIVERSE: u64 = 10_000_000_000;
+    const NUMBERS: u64 = 10_000_000;
+    // Coprime to the universe, so that all numbers are different.
+    let number = |i: u64| (u128::from(i) * 6_180_339_887 % u128::from(UNIVERSE)) as u64;
+    let mut bitmap = Bitmap::dense(UNIVERSE).unwrap();
+    assert_eq!(bitmap.len_bytes(), 1_250_000_000);
+    for i in 0..NUMBERS {
+        assert!(bitmap.insert(number(i)).unwrap(), "number {i}");
+    }
+    assert!((0..NUMBERS).all(|i| bitmap.contains(number(i))));
+    assert!((NUMBERS..2 * NUMBERS).all(|i| !bitmap.contains(number(i))), "exact");
+    assert_eq!(bitmap.len(), NUMBERS);
+    // Ten parts have a tenth each: no part is the shadow of another.
+    for part in 0..10 {
+        let len = bitmap.range_len(part * UNIVERSE / 10..(part + 1) * UNIVERSE / 10);
+        assert!(len.abs_diff(NUMBERS / 10) < 1000, "part {part}: {len}");
+    }
+    assert!(bitmap.insert(UNIVERSE).is_err() && bitmap.insert(UNIVERSE - 1).is_ok());
+    assert!((0..NUMBERS).all(|i| bitmap.remove(number(i))));
+    assert!(bitmap.iter().eq([UNIVERSE - 1]));
 }

@@ -48,7 +48,7 @@ fn text(rate: f64, rows: &[Row]) -> String {
     let header = [
         String::from("keys"),
         String::from("HashSet of u64"),
-        format!("of {STRING}-byte strings"),
+        format!("of {STRING}-byte Box<[u8]>"),
         String::from("sorted Vec of u64"),
         format!("BloomFilter at {}", format_rate(rate)),
     ];
