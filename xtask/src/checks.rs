@@ -32,7 +32,7 @@ pub(crate) fn all() -> Vec<Step> {
             name: "tests",
             about: "unit and integration tests, in release mode",
             commands: vec![Cargo::new(&format!(
-                "test {PROFILE} --workspace --exclude mayhap-bench --lib --bins --tests"
+                "test {PROFILE} --workspace --exclude mayhap-bench --all-features --lib --bins --tests"
             ))],
         },
         Step {

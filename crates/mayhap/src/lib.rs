@@ -34,7 +34,8 @@
 //! # Where things are
 //!
 //! [`sizing`] has every formula, [`hash`] turns keys into digests, [`bits`] is the storage; [`bloom`], [`counting`],
-//! [`d_left`], [`cuckoo`] and `bitmap` are the filters, [`codec`] is the file format, [`filter`] the traits for code that is generic over filters.
+//! [`d_left`], [`cuckoo`] and `bitmap` are the filters, [`codec`] is the file format, [`filter`] has the traits for code
+//! that is generic over filters.
 //!
 //! # Safety against chosen keys
 //!
@@ -46,8 +47,8 @@
 //!
 //! `std` (default): run-time choice of AVX2, threads, mapped files, huge pages, streams. Without it the crate is
 //! `no_std` and needs `alloc`; filters and files are the same, bit for bit. `bitmap` (default): exact sets of integers,
-//! with the crate `roaring`. Either way the target must have 64-bit
-//! atomics, for filters that are shared between threads.
+//! with the crate `roaring`. `hashes`: wyhash and the cryptographic digests among the [named](hash::NamedHash) hash
+//! functions. Either way the target must have 64-bit atomics, for filters that are shared between threads.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(unsafe_code)]

@@ -1,7 +1,7 @@
 //! What a reader brings to a file.
 
 use crate::codec::{FormatError, HashRecord};
-use crate::hash::{KeyHasher, SecretKey};
+use crate::hash::{KeyHasher, NamedHash, SecretKey};
 
 /// What a reader brings to a file: the secret key or foreign hash function it was built with, and a limit.
 ///
@@ -65,6 +65,12 @@ impl ReadOptions {
         let xxh3 = KeyHasher::xxh3(record.seed);
         if HashRecord::from(&xxh3) == *record {
             return Ok(xxh3);
+        }
+        if let Some(function) = NamedHash::from_id(record.id) {
+            let named = KeyHasher::named(function, record.seed);
+            if HashRecord::from(&named) == *record {
+                return Ok(named);
+            }
         }
         match &self.hasher {
             Some(hasher) if HashRecord::from(hasher) == *record => Ok(hasher.clone()),

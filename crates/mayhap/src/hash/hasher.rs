@@ -4,6 +4,8 @@ use alloc::sync::Arc;
 use core::fmt;
 use core::hash::Hasher as _;
 
+use super::functions::NamedHash;
+use super::functions::murmur3::finish_64;
 use super::key::Key;
 use super::secret::SecretKey;
 use super::xxh3::Xxh3;
@@ -118,6 +120,7 @@ pub struct KeyHasher(Kind);
 enum Kind {
     Xxh3(Xxh3),
     Sip13 { key: SecretKey },
+    Named { function: NamedHash, seed: u64 },
     Custom(Arc<dyn HashFunction>),
 }
 
@@ -134,6 +137,26 @@ impl KeyHasher {
         Self(Kind::Sip13 { key })
     }
 
+    /// One of the functions that have a name here, with a seed. Its answer passes the same finaliser as that of a
+    /// [custom](Self::custom) one.
+    ///
+    /// ```
+    /// use mayhap::BloomFilter;
+    /// use mayhap::hash::{KeyHasher, NamedHash};
+    ///
+    /// let hasher = KeyHasher::named(NamedHash::Murmur3x128, 0);
+    /// let mut filter = BloomFilter::builder().keys(1_000).rate(0.01).hasher(hasher).build()?;
+    /// filter.insert("apple");
+    /// // The file says which function it was.
+    /// let again = BloomFilter::from_bytes(&filter.to_bytes()?)?;
+    /// assert!(again.contains("apple"));
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn named(function: NamedHash, seed: u64) -> Self {
+        Self(Kind::Named { function, seed })
+    }
+
     /// Any other function. Its answer is passed through a finaliser (`fmix64` of MurmurHash3), so that weakly mixed
     /// functions such as FNV serve too.
     #[must_use]
@@ -147,6 +170,7 @@ impl KeyHasher {
         match &self.0 {
             Kind::Xxh3(_) => HashId::XXH3,
             Kind::Sip13 { .. } => HashId::SIP13,
+            Kind::Named { function, .. } => function.id(),
             Kind::Custom(function) => function.id(),
         }
     }
@@ -161,6 +185,7 @@ impl KeyHasher {
     pub fn seed(&self) -> u64 {
         match &self.0 {
             Kind::Xxh3(xxh3) => xxh3.seed(),
+            Kind::Named { seed, .. } => *seed,
             _ => 0,
         }
     }
@@ -199,7 +224,8 @@ impl KeyHasher {
                 hasher.write(bytes);
                 Digest(hasher.finish())
             }
-            Kind::Custom(function) => Digest(finalise(function.hash(bytes))),
+            Kind::Named { function, seed } => Digest(finish_64(function.hash(bytes, *seed))),
+            Kind::Custom(function) => Digest(finish_64(function.hash(bytes))),
         }
     }
 }
@@ -233,15 +259,6 @@ impl<H: Digester> Digester for &H {
     }
 }
 
-/// MurmurHash3's `fmix64`: a bijection that spreads every input bit over the whole word.
-fn finalise(mut h: u64) -> u64 {
-    h ^= h >> 33;
-    h = h.wrapping_mul(0xff51_afd7_ed55_8ccd);
-    h ^= h >> 33;
-    h = h.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-    h ^ (h >> 33)
-}
-
 /// XXH3 with seed 0.
 impl Default for KeyHasher {
     fn default() -> Self {
@@ -261,6 +278,7 @@ impl fmt::Debug for KeyHasher {
         match &self.0 {
             Kind::Xxh3(xxh3) => write!(f, "xxh3(seed {:#x})", xxh3.seed()),
             Kind::Sip13 { key } => write!(f, "sip13(key id {:#018x})", key.id()),
+            Kind::Named { function, seed } => write!(f, "{}(seed {seed:#x})", function.name()),
             Kind::Custom(function) => write!(f, "{function:?}"),
         }
     }

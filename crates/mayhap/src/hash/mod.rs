@@ -7,13 +7,16 @@
 //! |---|---|---|
 //! | [`KeyHasher::xxh3`] | 1 | the default: about 1 ns for an integer, 5 for a URL. Not safe against chosen keys |
 //! | [`KeyHasher::sip13`] | 2 | keys that come from strangers: nobody without the 128-bit key can aim at false positives |
+//! | [`KeyHasher::named`] | 16 to 36 | Murmur, City, Farm, xxHash, Jenkins, Spooky, FNV, wyhash, SHA, MD5, RIPEMD: where their values must agree with another program's |
 //! | [`KeyHasher::custom`] | 256 and up | anything else, through [`HashFunction`] |
 
+pub mod functions;
 mod hasher;
 mod key;
 mod secret;
 mod xxh3;
 
+pub use functions::NamedHash;
 pub(crate) use hasher::Digester;
 pub use hasher::{Digest, HashFunction, HashId, KeyHasher};
 pub use key::Key;

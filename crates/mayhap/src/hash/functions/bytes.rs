@@ -10,9 +10,7 @@ pub(super) fn word32(bytes: &[u8], at: usize) -> u32 {
 #[inline(always)]
 pub(super) fn word64(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..at + 8).map_or(0, |eight| {
-        u64::from_le_bytes([
-            eight[0], eight[1], eight[2], eight[3], eight[4], eight[5], eight[6], eight[7],
-        ])
+        u64::from_le_bytes([eight[0], eight[1], eight[2], eight[3], eight[4], eight[5], eight[6], eight[7]])
     })
 }
 

@@ -108,10 +108,8 @@ fn city_up_to_64(s: &[u8]) -> u64 {
     let f = word64(s, 24).wrapping_mul(9);
     let g = word64(s, len - 8);
     let h = word64(s, len - 16).wrapping_mul(mul);
-    let u = a
-        .wrapping_add(g)
-        .rotate_right(43)
-        .wrapping_add(b.rotate_right(30).wrapping_add(c).wrapping_mul(9));
+    let u =
+        a.wrapping_add(g).rotate_right(43).wrapping_add(b.rotate_right(30).wrapping_add(c).wrapping_mul(9));
     let v = (a.wrapping_add(g) ^ d).wrapping_add(f).wrapping_add(1);
     let w = u.wrapping_add(v).wrapping_mul(mul).swap_bytes().wrapping_add(h);
     let x = e.wrapping_add(f).rotate_right(42).wrapping_add(c);

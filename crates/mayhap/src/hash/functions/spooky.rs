@@ -15,8 +15,7 @@ pub fn spooky_v2(bytes: &[u8], seeds: [u64; 2]) -> [u64; 2] {
     if bytes.len() < LONG {
         return short(bytes, seeds);
     }
-    let mut h: [u64; WORDS] =
-        core::array::from_fn(|index| [seeds[0], seeds[1], CONSTANT][index % 3]);
+    let mut h: [u64; WORDS] = core::array::from_fn(|index| [seeds[0], seeds[1], CONSTANT][index % 3]);
     let blocks = bytes.chunks_exact(BLOCK);
     let rest = blocks.remainder();
     for block in blocks {
