@@ -159,6 +159,8 @@ fn bad_numbers_say_what_is_accepted() {
         (&["-n", "10"], "give two of -n, -p, --memory and -k"),
         (&[], "give two of -n, -p, --memory and -k"),
         (&["-n", "10", "-p", "1%", "-m", "1K"], "leave one out"),
+        (&["-n", "10", "-p", "1%", "--range", "9"], "a range of 9 numbers has no room for 10 different keys"),
+        (&["-p", "1%", "-m", "1K", "--range", "0"], "a range of 0 numbers"),
     ] {
         fails(&[&["plan"], arguments].concat(), b"", expected);
     }

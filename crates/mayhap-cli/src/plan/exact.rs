@@ -1,5 +1,8 @@
 //! What an exact set of the same keys takes.
 
+use mayhap::sizing::bitmap::dense_bytes;
+
+use crate::failure::Failure;
 use crate::numbers::{format_count, format_size};
 
 /// Rust's `HashSet` (hashbrown), after it has grown to its keys.
@@ -67,9 +70,21 @@ pub(super) struct ExactBitmap {
 }
 
 impl ExactBitmap {
-    /// Its memory, in whole lines.
-    pub(super) const fn bytes(&self) -> u64 {
-        self.range.div_ceil(8).next_multiple_of(64)
+    /// Fails when the range has fewer numbers than there are keys.
+    pub(super) fn new(range: u64, keys: Option<u64>) -> Result<Self, Failure> {
+        if range < keys.unwrap_or(1) {
+            return Err(Failure::Message(format!(
+                "a range of {range} numbers has no room for {} different keys; --range is how many numbers there are to \
+                 choose from",
+                keys.unwrap_or(1)
+            )));
+        }
+        Ok(Self { range, keys })
+    }
+
+    /// Its memory.
+    pub(super) fn bytes(&self) -> u64 {
+        dense_bytes(self.range)
     }
 
     /// Bits for each key.

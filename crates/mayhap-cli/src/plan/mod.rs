@@ -65,8 +65,8 @@ Examples:
   mayhap plan --memory 64MiB -p 1e-6         how many keys fit?
   mayhap plan -n 10M -p 0.1% -k 8            with 8 bits per key, not the best number
   mayhap plan -n 50M -p 1% --key-bytes 30    beside a hash set of 30-byte keys
-  mayhap plan -n 1B -p 0.1% --range 10B      a billion phone numbers of 11 digits, of which the first is fixed
-  mayhap plan --exact-sets -p 1%             what exact sets take, from 10 thousand to a billion keys
+  mayhap plan -n 1B -p 0.1% --range 10B      a billion phone numbers of ten free digits
+  mayhap plan --exact-sets -p 1%             what exact sets take
 
 Counts may end in k, M, B or T; sizes in kB, MB, GB, TB (powers of 1000) or in KiB, MiB, GiB, TiB, K, M, G, T (powers \
 of 1024).";
@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             None => HashSet::of_integers(keys),
             Some(length) => HashSet::of_strings(keys, length),
         });
-    let bitmap = arguments.range.map(|range| ExactBitmap { range, keys: arguments.keys });
+    let bitmap = arguments.range.map(|range| ExactBitmap::new(range, arguments.keys)).transpose()?;
     let report = Report { candidates, hash_set, bitmap, remarks };
     report::print(&if arguments.json { report.json() } else { report.text() })
 }
