@@ -43,11 +43,11 @@ pub(super) struct Spot {
 }
 
 impl Places {
-    /// `first_buckets` · 2^`growth` buckets, below 2⁵⁶. Fingerprints of `bits` bits, of which the lowest `short_bits`
+    /// `first_buckets` · 2^`growth` buckets, at most 2⁵⁶. Fingerprints of `bits` bits, of which the lowest `short_bits`
     /// are hashed.
     pub(crate) fn new(first_buckets: u64, growth: u32, short_bits: u32, bits: u32) -> Self {
         debug_assert!(first_buckets > 0 && short_bits <= bits && bits <= 32);
-        debug_assert!(first_buckets.leading_zeros() > 7 + growth);
+        debug_assert!(growth <= 56 && first_buckets <= 1 << (56 - growth));
         Self {
             buckets: first_buckets << growth,
             short_mask: (1 << short_bits) - 1,
@@ -133,6 +133,18 @@ pub(super) fn multiply_high(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_largest_tables_have_places() {
+        for (first_buckets, growth) in [(1 << 56, 0), (1, 56), (1 << 20, 36), ((1 << 50) - 1, 6)] {
+            let places = Places::new(first_buckets, growth, 8, 12);
+            for digest in [0, 1, 1 << 63, u64::MAX, 0x0123_4567_89ab_cdef] {
+                let spot = places.of(digest);
+                assert!(spot.first < places.buckets() && spot.second < places.buckets());
+                assert_eq!(places.other(spot.second, spot.fingerprint), spot.first);
+            }
+        }
+    }
 
     proptest! {
         #[test]
