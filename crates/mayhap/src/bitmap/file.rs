@@ -7,7 +7,7 @@ use super::{Bitmap, Form, portable};
 use crate::bits::{BLOCK_BITS, Blocks, Owned};
 #[cfg(feature = "std")]
 use crate::codec::{self, Existing, Reader, StreamError};
-use crate::codec::{File, FormatError, HashRecord, Header, Kind, Section, Sink, Writer};
+use crate::codec::{File, FormatError, Header, Kind, Section, Sink, Writer};
 use crate::error::Error;
 use crate::file::{self, BlockFiller, ReadOptions, must_be_zero, write_blocks};
 use crate::filter::Persist;
@@ -254,11 +254,9 @@ impl Found {
         for value in rest {
             must_be_zero("recipe parameters", value)?;
         }
-        if header.hash != HashRecord::NONE {
-            must_be_zero("hash id", u64::from(header.hash.id.get()))?;
-            must_be_zero("hash seed", header.hash.seed)?;
-            must_be_zero("key id", header.hash.key_id.unwrap_or(1))?;
-        }
+        must_be_zero("hash id", u64::from(header.hash.id.get()))?;
+        must_be_zero("hash seed", header.hash.seed)?;
+        must_be_zero("flag of a key id", u64::from(header.hash.key_id.is_some()))?;
         must_be_zero("planned keys", header.planned_keys)?;
         must_be_zero("planned rate", header.planned_rate.to_bits())?;
         let must_be = "the count of its numbers";

@@ -165,3 +165,16 @@ fn the_sparse_body_is_what_roaring_writes() {
         }
     }
 }
+
+#[test]
+fn a_bitmap_has_no_key_not_even_number_zero() {
+    let mut bytes = Bitmap::dense(1_000).unwrap().to_bytes().unwrap();
+    bytes[30] |= 1; // There is a key id. It is zero.
+    let end = bytes.len();
+    let header_length = usize::try_from(u32::from_le_bytes(bytes[12..16].try_into().unwrap())).unwrap();
+    let checksum = xxhash_rust::xxh3::xxh3_64(&bytes[..header_length - 8]).to_le_bytes();
+    bytes[header_length - 8..header_length].copy_from_slice(&checksum);
+    assert_eq!(bytes.len(), end);
+    let error = Bitmap::from_bytes(&bytes).unwrap_err().to_string();
+    assert!(error.contains("flag of a key id"), "{error}");
+}
