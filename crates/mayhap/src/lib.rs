@@ -73,6 +73,7 @@ pub mod d_left;
 mod error;
 mod file;
 pub mod filter;
+mod forward;
 pub mod hash;
 mod merge_error;
 mod plan;

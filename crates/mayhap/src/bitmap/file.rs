@@ -10,7 +10,6 @@ use crate::codec::{self, Existing, Reader, StreamError};
 use crate::codec::{File, FormatError, Header, Kind, Section, Sink, Writer};
 use crate::error::Error;
 use crate::file::{self, BlockFiller, ReadOptions, must_be_zero, write_blocks};
-use crate::filter::Persist;
 
 /// Recipe number of the dense form. One section of blocks.
 const DENSE: u16 = 1;
@@ -287,14 +286,5 @@ impl Found {
         }
         let must_be = "the count of its numbers";
         Err(FormatError::BadField { field: "inserted count", value: self.len, must_be })
-    }
-}
-
-impl Persist for Bitmap {
-    fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        Ok(self.to_bytes()?)
-    }
-    fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_bytes(bytes)
     }
 }

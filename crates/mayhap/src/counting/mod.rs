@@ -53,7 +53,6 @@ mod layout;
 mod remove;
 #[cfg(test)]
 mod tests;
-mod traits;
 
 pub use builder::CountingBuilder;
 pub use layout::{CounterLayout, CounterShape, CounterWidth};

@@ -72,7 +72,6 @@
 
 mod batch;
 mod builder;
-mod capabilities;
 mod cell;
 mod estimate;
 mod file;

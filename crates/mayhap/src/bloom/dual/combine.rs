@@ -4,7 +4,6 @@ use super::DualBloom;
 use crate::bits::Blocks;
 use crate::bloom::BloomFilter;
 use crate::error::Error;
-use crate::filter::Merge;
 use crate::merge_error::MergeError;
 
 impl DualBloom {
@@ -66,16 +65,4 @@ fn copy(filter: &BloomFilter) -> Result<BloomFilter, MergeError> {
     })?;
     copy.merge(filter)?;
     Ok(copy)
-}
-
-impl Merge for DualBloom {
-    fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
-        self.merge(other)
-    }
-    fn empty_like(&self) -> Result<Self, Error> {
-        self.empty_like()
-    }
-    fn clear(&mut self) {
-        self.clear();
-    }
 }

@@ -14,7 +14,6 @@ use crate::bits::{Blocks, Owned, View};
 use crate::bloom::{BloomFilter, Shape};
 use crate::codec::{FormatError, Header, Kind, Section};
 use crate::file::{self, Stored, file_methods, must_be_zero};
-use crate::filter::Persist;
 use crate::hash::KeyHasher;
 use crate::plan::Plan;
 
@@ -113,12 +112,3 @@ impl<S: Blocks> DualBloom<S> {
 }
 
 file_methods!(DualBloom<Owned>, DualBloom<S>, DualBloom<View<'a>>, DualBloom<Mapped>);
-
-impl Persist for DualBloom {
-    fn to_bytes(&self) -> Result<Vec<u8>, crate::Error> {
-        Ok(self.to_bytes()?)
-    }
-    fn from_bytes(bytes: &[u8]) -> Result<Self, crate::Error> {
-        Self::from_bytes(bytes)
-    }
-}

@@ -42,7 +42,6 @@ mod layer;
 mod lookup;
 #[cfg(test)]
 mod tests;
-mod traits;
 
 pub use builder::{Growth, ScalableBuilder};
 pub use layer::LayerInfo;

@@ -70,7 +70,6 @@ mod insert;
 mod questions;
 #[cfg(test)]
 mod tests;
-mod traits;
 
 pub use builder::WindowBuilder;
 

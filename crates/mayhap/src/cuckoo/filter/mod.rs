@@ -46,7 +46,6 @@ mod change;
 mod file;
 #[cfg(test)]
 pub(super) mod tests;
-mod traits;
 
 pub use builder::{CuckooBuilder, MAX_KICKS};
 pub(super) use builder::{DEFAULT_KICKS, DEFAULT_RATE};

@@ -49,7 +49,6 @@ mod file;
 mod layer;
 #[cfg(test)]
 mod tests;
-mod traits;
 
 pub use builder::ScalableCuckooBuilder;
 pub use layer::CuckooLayer;
