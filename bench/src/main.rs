@@ -10,6 +10,7 @@ mod counting;
 mod cuckoo;
 mod dedup;
 mod deletable;
+mod formats;
 mod keys;
 mod layers;
 mod limits;
@@ -18,6 +19,7 @@ mod measure;
 mod ours;
 mod removing;
 mod report;
+mod server;
 mod shared;
 mod single;
 mod verdict;
@@ -62,7 +64,7 @@ struct Arguments {
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 
-    /// The binary `dedup` runs [default: `mayhap` beside this one]
+    /// The binary `dedup` and `server` run [default: `mayhap` beside this one]
     #[arg(long)]
     mayhap: Option<PathBuf>,
 
@@ -97,6 +99,10 @@ enum CellName {
     Deletable,
     /// Chains of 1 to 10 layers, 1M u64 keys
     Layers,
+    /// The recipes of LevelDB, Guava and RedisBloom beside plain ones, 1M and 10M URLs
+    Formats,
+    /// `mayhap serve` beside redis-server (which must be installed)
+    Server,
     /// All of the above
     All,
 }
@@ -170,7 +176,8 @@ fn sizes(cell: CellName, chosen: &[usize]) -> &[usize] {
         CellName::Shared => &[50_000_000],
         CellName::Dedup => &[10_000_000],
         CellName::Cuckoo | CellName::Counting => &[1_000_000, 100_000_000],
-        CellName::Deletable | CellName::Layers => &[1_000_000],
+        CellName::Formats => &[1_000_000, 10_000_000],
+        CellName::Deletable | CellName::Layers | CellName::Server => &[1_000_000],
         CellName::All => &[],
     }
 }
@@ -196,19 +203,23 @@ fn run(
         CellName::Urls => single::run_size(KeyKind::Urls, size, settings),
         CellName::Shared => shared::run(size, settings),
         CellName::Bulk => bulk::run(size, settings),
-        CellName::Dedup => {
-            let mayhap = match &arguments.mayhap {
-                Some(path) => path.clone(),
-                None => std::env::current_exe()?.with_file_name("mayhap"),
-            };
-            Ok(vec![dedup::run(size, &mayhap, settings)?])
-        }
+        CellName::Dedup => Ok(vec![dedup::run(size, &binary(arguments)?, settings)?]),
+        CellName::Server => server::run(size, &binary(arguments)?, settings),
         CellName::Cuckoo => cuckoo::run(size, settings),
         CellName::Counting => counting::run(size, settings),
         CellName::Deletable => deletable::run(size, settings),
         CellName::Layers => layers::run(size, settings),
+        CellName::Formats => formats::run(size, settings),
         // `main` has replaced it by the others.
         CellName::All => Ok(Vec::new()),
+    }
+}
+
+/// The program `mayhap`.
+fn binary(arguments: &Arguments) -> Result<PathBuf, Failure> {
+    match &arguments.mayhap {
+        Some(path) => Ok(path.clone()),
+        None => Ok(std::env::current_exe()?.with_file_name("mayhap")),
     }
 }
 

@@ -124,6 +124,11 @@ pub enum InsertError {
     Removed,
     /// There is no memory to grow into.
     Alloc(AllocError),
+    /// The filter has grown as often as it may.
+    TooManyLayers {
+        /// The most layers it may have.
+        limit: u64,
+    },
     /// A number that a bitmap has no place for.
     OutOfUniverse {
         /// The number.
@@ -147,6 +152,10 @@ impl fmt::Display for InsertError {
                 "the key was removed, or looks like one that was, and a dual filter can't add it again: use a counting or a cuckoo filter",
             ),
             Self::Alloc(error) => error.fmt(f),
+            Self::TooManyLayers { limit } => write!(
+                f,
+                "the filter has {limit} layers, the most it may: make one for more keys, or raise the limit"
+            ),
             Self::OutOfUniverse { number, largest } => write!(
                 f,
                 "the number {number} is outside the bitmap, which holds 0 to {largest}: make one with a larger universe, or a sparse one"

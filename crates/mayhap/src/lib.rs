@@ -73,6 +73,8 @@ pub mod d_left;
 mod error;
 mod file;
 pub mod filter;
+#[cfg(feature = "formats")]
+pub mod formats;
 mod forward;
 pub mod hash;
 mod merge_error;
@@ -84,7 +86,7 @@ pub use bitmap::Bitmap;
 #[cfg(all(feature = "bitmap", feature = "std"))]
 pub use bitmap::MappedBitmap;
 #[cfg(feature = "std")]
-pub use bloom::MappedScalableBloom;
+pub use bloom::{MappedScalableBloom, SharedScalableBloom};
 pub use bloom::{BloomBuilder, BloomFilter, ClassicBloom, Shape, SharedBloomFilter, SharedClassicBloom};
 pub use bloom::{DualBloom, DualBuilder, DualRates, WindowBloom, WindowBuilder};
 pub use bloom::{Growth, LayerInfo, ScalableBloom, ScalableBuilder};

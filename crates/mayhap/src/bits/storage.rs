@@ -2,7 +2,6 @@
 
 #![allow(unsafe_code)]
 
-use alloc::boxed::Box;
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
@@ -48,6 +47,25 @@ impl Owned {
         copy.copy_from_slice(self);
         Ok(copy)
     }
+
+    /// The bytes of the blocks, as they lie in memory: for filters whose unit is the byte.
+    #[cfg(feature = "formats")]
+    #[inline(always)]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        let blocks: &[Block] = self;
+        // SAFETY: a block is 64 initialised bytes without padding (its size is asserted in `block`), and bytes need no
+        // alignment. The borrow is that of `self`.
+        unsafe { core::slice::from_raw_parts(blocks.as_ptr().cast(), size_of_val(blocks)) }
+    }
+
+    /// The bytes of the blocks, to be written.
+    #[cfg(feature = "formats")]
+    #[inline(always)]
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        let blocks: &mut [Block] = self;
+        // SAFETY: as in `bytes`; any bytes are a valid block, and the borrow is exclusive.
+        unsafe { core::slice::from_raw_parts_mut(blocks.as_mut_ptr().cast(), size_of_val(blocks)) }
+    }
 }
 
 impl Deref for Owned {
@@ -79,7 +97,7 @@ impl Blocks for Owned {
 /// two threads adding one key at the same time was first.
 pub struct Shared {
     memory: BlockMemory,
-    pub(crate) stripes: Box<Stripes>,
+    pub(crate) stripes: Stripes,
 }
 
 impl Shared {
@@ -103,7 +121,7 @@ impl Shared {
 /// Hands the blocks over without copying them.
 impl From<Owned> for Shared {
     fn from(owned: Owned) -> Self {
-        Self { memory: owned.0, stripes: Stripes::new() }
+        Self { stripes: Stripes::new(owned.len()), memory: owned.0 }
     }
 }
 

@@ -8,11 +8,12 @@
 use alloc::boxed::Box;
 use core::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
-/// Locks beside a shared filter. On two cores 256 of them collide once in hundreds of inserts, and 16 KiB is little
-/// beside any filter that is worth sharing.
-pub(crate) struct Stripes([Stripe; STRIPES]);
+/// Locks beside a shared filter: one for each of its blocks, up to 256. On two cores so many collide once in hundreds of
+/// inserts, and 16 KiB is little beside a filter of 256 blocks; a server of many small filters wants few.
+pub(crate) struct Stripes(Box<[Stripe]>);
 
-const STRIPES: usize = 256;
+/// A power of two.
+const MOST_STRIPES: usize = 256;
 
 /// A lock on a cache line of its own, so that neighbours don't slow each other down.
 #[derive(Default)]
@@ -20,15 +21,29 @@ const STRIPES: usize = 256;
 struct Stripe(AtomicBool);
 
 impl Stripes {
-    pub(super) fn new() -> Box<Self> {
-        Box::new(Self(core::array::from_fn(|_| Stripe::default())))
+    /// The locks for so many blocks.
+    pub(super) fn new(blocks: usize) -> Self {
+        let count = blocks.clamp(1, MOST_STRIPES).next_power_of_two();
+        Self((0..count).map(|_| Stripe::default()).collect())
     }
 
     /// The lock for a digest. The lowest bits: the highest choose the block.
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "the remainder is small")]
+    #[allow(clippy::cast_possible_truncation, reason = "only the lowest bits are used")]
     pub(crate) fn of(&self, digest: u64) -> &impl Flag {
-        &self.0[(digest % STRIPES as u64) as usize].0
+        &self.0[digest as usize & (self.0.len() - 1)].0
+    }
+
+    /// Waits for the lock of a digest.
+    #[cfg(feature = "std")]
+    pub(crate) fn hold(&self, digest: u64) -> impl Drop {
+        Held::take(self.of(digest))
+    }
+
+    /// Waits for all the locks. Two who do so don't wait for each other: both begin with the first.
+    #[cfg(feature = "std")]
+    pub(crate) fn hold_all(&self) -> alloc::vec::Vec<impl Drop> {
+        self.0.iter().map(|stripe| Held::take(&stripe.0)).collect()
     }
 }
 

@@ -6,6 +6,7 @@ mod classic;
 mod dual;
 pub(crate) mod fold;
 pub(crate) mod kernel;
+mod modulus;
 mod scalable;
 mod scheme;
 mod shape;
@@ -16,6 +17,9 @@ pub use classic::ClassicBloom;
 #[cfg(feature = "std")]
 pub use dual::MappedDualBloom;
 pub use dual::{DualBloom, DualBuilder, DualPlan, DualRates};
+pub use modulus::Modulus;
+#[cfg(feature = "std")]
+pub use scalable::SharedScalableBloom;
 pub use scalable::{Growth, LayerInfo, ScalableBloom, ScalableBuilder};
 pub use scheme::{Native, Scheme};
 pub use shape::Shape;

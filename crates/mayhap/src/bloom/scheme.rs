@@ -13,14 +13,21 @@ pub trait Scheme: Clone + PartialEq + fmt::Debug {
     /// What a key is reduced to: 64 bits here, 32 in LevelDB's recipe, 128 in Guava's.
     type Hash: Copy;
 
+    /// What is worked out once from the number of bits: the number itself, or a [`Modulus`](super::Modulus) for recipes
+    /// that take remainders.
+    type Range: Copy + Send + Sync;
+
     /// Whether dividing a position in m bits by d gives the position in m/d bits, so that filters can be folded.
     const FOLDS: bool = false;
 
     /// The hash of a key.
     fn hash<K: Key + ?Sized>(&self, key: &K) -> Self::Hash;
 
-    /// The `hashes` positions of a hash, each below `bits`, which is above 0.
-    fn positions(&self, hash: Self::Hash, hashes: u32, bits: u64) -> impl Iterator<Item = u64>;
+    /// The range of positions in `bits` bits, of which there is at least one.
+    fn range(bits: u64) -> Self::Range;
+
+    /// The `hashes` positions of a hash, each in the range.
+    fn positions(&self, hash: Self::Hash, hashes: u32, range: Self::Range) -> impl Iterator<Item = u64>;
 }
 
 /// mayhap's own recipe: double hashing on 64 bits that can't degenerate.
@@ -56,11 +63,16 @@ impl Native {
 
 impl Scheme for Native {
     type Hash = Digest;
+    type Range = u64;
     const FOLDS: bool = true;
 
     #[inline]
     fn hash<K: Key + ?Sized>(&self, key: &K) -> Digest {
         self.0.digest(key)
+    }
+
+    fn range(bits: u64) -> u64 {
+        bits
     }
 
     #[inline(always)]

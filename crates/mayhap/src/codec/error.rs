@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::header::{Kind, Version};
+use crate::bits::AllocError;
 
 /// Why bytes are not a file this version can use, or can't be made into one.
 ///
@@ -95,6 +96,11 @@ pub enum FormatError {
         /// The number.
         number: u64,
     },
+    /// A part of another system's file is encrypted.
+    Encrypted {
+        /// Which part.
+        what: &'static str,
+    },
     /// The filter was built with a secret key, and this isn't it.
     WrongKey {
         /// The id of the key in the file.
@@ -117,8 +123,15 @@ pub enum Part {
         /// The chunk in it, counted from 0.
         chunk: u64,
     },
+    /// A block of another system's file.
+    Block {
+        /// Where the block begins in the file.
+        offset: u64,
+    },
     /// The table of checksums, or its tie to the header: the header of one file before the bodies of another.
     Checksums,
+    /// All of a value or file of another system, which ends with its checksum.
+    Payload,
 }
 
 impl fmt::Display for FormatError {
@@ -201,6 +214,9 @@ impl fmt::Display for FormatError {
                      use a newer mayhap, or give it what the file needs"
                 )
             }
+            Self::Encrypted { what } => {
+                write!(f, "{what} is encrypted, and is not read here; decrypt it with the program that wrote it")
+            }
             Self::WrongKey { expected, got: None } => {
                 write!(f, "the filter was built with a secret key (id {expected:#018x}); give that key")
             }
@@ -215,12 +231,20 @@ impl fmt::Display for FormatError {
 
 impl core::error::Error for FormatError {}
 
+impl From<AllocError> for FormatError {
+    fn from(error: AllocError) -> Self {
+        Self::OutOfMemory { bytes: error.bytes }
+    }
+}
+
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Header => write!(f, "the header"),
             Self::Chunk { section, chunk } => write!(f, "MiB {chunk} of section {section}"),
+            Self::Block { offset } => write!(f, "the block at byte {offset}"),
             Self::Checksums => write!(f, "the checksum table"),
+            Self::Payload => write!(f, "the value"),
         }
     }
 }

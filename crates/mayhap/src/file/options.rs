@@ -29,7 +29,7 @@ impl ReadOptions {
         Self { hasher: None, max_bytes: u64::MAX }
     }
 
-    /// The secret key the filter was built with.
+    /// The secret key the filter was built with; by which function, the file says.
     pub fn secret_key(self, key: SecretKey) -> Self {
         self.hasher(KeyHasher::sip13(key))
     }
@@ -71,6 +71,11 @@ impl ReadOptions {
             if HashRecord::from(&named) == *record {
                 return Ok(named);
             }
+        }
+        if let Some(keyed) = self.hasher.as_ref().and_then(|hasher| hasher.with_same_key(record.id))
+            && HashRecord::from(&keyed) == *record
+        {
+            return Ok(keyed);
         }
         match &self.hasher {
             Some(hasher) if HashRecord::from(hasher) == *record => Ok(hasher.clone()),

@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | [`KeyHasher::xxh3`] | 1 | the default: about 1 ns for an integer, 5 for a URL. Not safe against chosen keys |
 //! | [`KeyHasher::sip13`] | 2 | keys that come from strangers: nobody without the 128-bit key can aim at false positives |
+//! | [`KeyHasher::sip24`] | 3 | the same with more rounds, where another program or a rule asks for it |
 //! | [`KeyHasher::named`] | 16 to 36 | Murmur, City, Farm, xxHash, Jenkins, Spooky, FNV, wyhash, SHA, MD5, RIPEMD: where their values must agree with another program's |
 //! | [`KeyHasher::custom`] | 256 and up | anything else, through [`HashFunction`] |
 

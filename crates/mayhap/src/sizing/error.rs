@@ -66,10 +66,30 @@ pub enum SizingError {
         /// The most there can be.
         most: u64,
     },
+    /// A filter of another system that this system itself doesn't make.
+    ForeignPlan {
+        /// The bits asked for, or that its rule gives for the keys and the rate.
+        bits: u64,
+        /// The hashes per key, likewise.
+        hashes: u32,
+        /// What the system takes.
+        takes: &'static str,
+    },
     /// A burst that is less than the even share.
     BurstOutOfRange {
         /// The burst asked for.
         got: f64,
+    },
+    /// A setting of another system's filter is outside what that system takes.
+    OutOfRange {
+        /// Which setting.
+        what: &'static str,
+        /// The number asked for.
+        got: u64,
+        /// The least there can be.
+        least: u64,
+        /// The most there can be.
+        most: u64,
     },
 }
 
@@ -122,8 +142,16 @@ impl fmt::Display for SizingError {
             Self::GenerationsOutOfRange { got, most } => {
                 write!(f, "{got} generations don't fit this window; give 1 to {most}")
             }
+            Self::ForeignPlan { bits, hashes, takes } => write!(
+                f,
+                "the other system makes no filter of {bits} bits and {hashes} hashes per key, only of {takes}; \
+                 choose another size or rate"
+            ),
             Self::BurstOutOfRange { got } => {
                 write!(f, "a burst of {got} is less than the even share; give 1 or more")
+            }
+            Self::OutOfRange { what, got, least, most } => {
+                write!(f, "{what} can't be {got}; give {least} to {most}")
             }
         }
     }
@@ -184,8 +212,17 @@ mod tests {
                 "a window of length 0 has no 4 generations; give it a length of at least 4",
             ),
             (
+                SizingError::ForeignPlan { bits: 0, hashes: 1, takes: "64 or more bits" },
+                "the other system makes no filter of 0 bits and 1 hashes per key, only of 64 or more bits; choose \
+                 another size or rate",
+            ),
+            (
                 SizingError::BurstOutOfRange { got: 0.5 },
                 "a burst of 0.5 is less than the even share; give 1 or more",
+            ),
+            (
+                SizingError::OutOfRange { what: "the bucket size", got: 256, least: 1, most: 255 },
+                "the bucket size can't be 256; give 1 to 255",
             ),
         ];
         for (error, message) in messages {

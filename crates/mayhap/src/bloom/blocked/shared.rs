@@ -111,7 +111,7 @@ impl BloomFilter<Shared> {
 
     #[inline]
     fn insert_batch(&self, source: impl Source, answers: impl Answers) {
-        let (blocks, stripes) = (self.blocks.blocks(), Some(&*self.blocks.stripes));
+        let (blocks, stripes) = (self.blocks.blocks(), Some(&self.blocks.stripes));
         self.kernel.batch(self.shape, SharedBatch { blocks, stripes, source, answers });
     }
 

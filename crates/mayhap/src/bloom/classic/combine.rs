@@ -68,10 +68,15 @@ impl<C: Scheme> ClassicBloom<C> {
     /// When the recipe doesn't fold, `factor` is 0 or doesn't divide the number of bits, or the memory for the copy
     /// can't be had.
     pub fn fold(&mut self, factor: u64) -> Result<(), MergeError> {
-        let words = self.folded_words(factor)?;
-        self.words = words;
-        self.bits /= factor;
+        self.replace_by_folded(factor)?;
         self.plan = self.plan.within(|rate| self.capacity(rate));
+        Ok(())
+    }
+
+    fn replace_by_folded(&mut self, factor: u64) -> Result<(), MergeError> {
+        self.words = self.folded_words(factor)?;
+        self.bits /= factor;
+        self.range = C::range(self.bits);
         Ok(())
     }
 
@@ -91,8 +96,7 @@ impl<C: Scheme> ClassicBloom<C> {
         let factor =
             largest_divisor(self.bits, |factor| classic::rate(keys, self.bits / factor, self.hashes) <= rate);
         if factor > 1 {
-            self.words = self.folded_words(factor)?;
-            self.bits /= factor;
+            self.replace_by_folded(factor)?;
             self.plan = Plan { keys: keys.max(1), rate };
         }
         Ok(factor)

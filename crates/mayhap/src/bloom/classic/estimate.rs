@@ -36,7 +36,8 @@ impl<C: Scheme, S: Words> ClassicBloom<C, S> {
         self.plan.is_exceeded_by(keys, classic::standard_error(keys, self.bits, self.hashes))
     }
 
-    pub(super) fn bits_set(&self) -> u64 {
+    /// How many bits are set.
+    pub(crate) fn bits_set(&self) -> u64 {
         (0..self.bits.div_ceil(64)).map(|index| u64::from(self.words.word(index).count_ones())).sum()
     }
 }

@@ -20,7 +20,7 @@ impl<C: Scheme, S: WordsMut> ClassicBloom<C, S> {
     #[inline]
     pub fn insert_hash(&mut self, hash: C::Hash) -> bool {
         let mut new = false;
-        for position in self.scheme.positions(hash, self.hashes, self.bits) {
+        for position in self.scheme.positions(hash, self.hashes, self.range) {
             let bit = 1 << (position % 64);
             new |= self.words.or(position / 64, bit) & bit == 0;
         }
@@ -56,7 +56,7 @@ impl<C: Scheme, S: WordsMut> ClassicBloom<C, S> {
         });
     }
 
-    fn insert_batch(&mut self, hashes: impl Iterator<Item = C::Hash>, mut answer: impl FnMut(bool)) {
+    pub(crate) fn insert_batch(&mut self, hashes: impl Iterator<Item = C::Hash>, mut answer: impl FnMut(bool)) {
         let ahead = self.wants_prefetch();
         in_groups(
             self,

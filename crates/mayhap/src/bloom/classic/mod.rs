@@ -45,10 +45,12 @@ use crate::sizing::{ClassicPlan, SizingError};
 /// assert_eq!(filter.hashes(), 30);
 /// # Ok::<(), mayhap::Error>(())
 /// ```
-pub struct ClassicBloom<C = Native, S = Owned> {
+pub struct ClassicBloom<C: Scheme = Native, S = Owned> {
     words: S,
     scheme: C,
     bits: u64,
+    /// What the recipe made of `bits`.
+    range: C::Range,
     hashes: u32,
     plan: Plan,
 }
@@ -111,12 +113,40 @@ impl ClassicBloom {
 }
 
 impl<C: Scheme, S: Words> ClassicBloom<C, S> {
-    fn from_parts(words: S, scheme: C, bits: u64, hashes: u32, plan: Plan) -> Result<Self, SizingError> {
+    pub(super) fn from_parts(
+        words: S,
+        scheme: C,
+        bits: u64,
+        hashes: u32,
+        plan: Plan,
+    ) -> Result<Self, SizingError> {
         // A position below `bits` must lie in the words; reading one is checked all the same.
         if bits == 0 || bits.div_ceil(64) > words.word_count() {
             return Err(SizingError::TooLarge { bytes: bits.div_ceil(8), limit: words.word_count() * 8 });
         }
-        Ok(Self { words, scheme, bits, hashes, plan })
+        Ok(Self { words, scheme, bits, range: C::range(bits), hashes, plan })
+    }
+
+    /// A filter that another system planned. What it promised isn't known; the plan here is the number of keys at which
+    /// half the bits are set, and the rate then.
+    #[cfg(feature = "formats")]
+    pub(crate) fn foreign(words: S, scheme: C, bits: u64, hashes: u32) -> Result<Self, SizingError> {
+        #[allow(clippy::cast_possible_truncation, reason = "below the number of bits")]
+        let keys = (bits as f64 * core::f64::consts::LN_2 / f64::from(hashes.max(1))) as u64;
+        let rate = libm::exp2(-f64::from(hashes));
+        Self::from_parts(words, scheme, bits, hashes, Plan { keys: keys.max(1), rate })
+    }
+
+    /// Where the bits live.
+    #[cfg(feature = "formats")]
+    pub(crate) fn words(&self) -> &S {
+        &self.words
+    }
+
+    /// The same, to be written: for recipes that load bits as they are.
+    #[cfg(feature = "formats")]
+    pub(crate) fn words_mut(&mut self) -> &mut S {
+        &mut self.words
     }
 
     /// The hash of a key, for the `*_hash` methods of this filter and of others with an equal recipe.
@@ -156,7 +186,7 @@ impl<C: Scheme, S: Words> ClassicBloom<C, S> {
         self.contains_batch(hashes.iter().copied(), found);
     }
 
-    fn contains_batch(&self, hashes: impl Iterator<Item = C::Hash>, found: &mut [bool]) {
+    pub(crate) fn contains_batch(&self, hashes: impl Iterator<Item = C::Hash>, found: &mut [bool]) {
         let mut answers = found.iter_mut();
         in_groups(
             &mut &*self,
@@ -173,7 +203,7 @@ impl<C: Scheme, S: Words> ClassicBloom<C, S> {
 
     #[inline(always)]
     fn positions(&self, hash: C::Hash) -> impl Iterator<Item = u64> {
-        self.scheme.positions(hash, self.hashes, self.bits)
+        self.scheme.positions(hash, self.hashes, self.range)
     }
 
     fn wants_prefetch(&self) -> bool {

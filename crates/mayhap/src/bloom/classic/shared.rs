@@ -9,8 +9,8 @@ impl<C: Scheme> ClassicBloom<C> {
     /// Lets many threads add to this filter. Nothing is copied.
     #[must_use]
     pub fn into_shared(self) -> ClassicBloom<C, Shared> {
-        let Self { words, scheme, bits, hashes, plan } = self;
-        ClassicBloom { words: Shared::from(words), scheme, bits, hashes, plan }
+        let Self { words, scheme, bits, range, hashes, plan } = self;
+        ClassicBloom { words: Shared::from(words), scheme, bits, range, hashes, plan }
     }
 }
 
@@ -94,8 +94,8 @@ impl<C: Scheme<Hash = Digest>> ClassicBloom<C, Shared> {
     /// Takes the filter back from the threads. Nothing is copied.
     #[must_use]
     pub fn into_owned(self) -> ClassicBloom<C> {
-        let Self { words, scheme, bits, hashes, plan } = self;
-        ClassicBloom { words: Owned::from(words), scheme, bits, hashes, plan }
+        let Self { words, scheme, bits, range, hashes, plan } = self;
+        ClassicBloom { words: Owned::from(words), scheme, bits, range, hashes, plan }
     }
 }
 

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::ScalableBloom;
 use super::layer::Layer;
 use crate::error::Error;
+use crate::filter::InsertError;
 use crate::hash::{KeyHasher, SecretKey};
 use crate::sizing::layers::plan_for_new_keys;
 use crate::sizing::{BlockedPlan, GrowthPlan, SizingError};
@@ -77,6 +78,25 @@ impl Settings {
         }
         let filter = plan.layer(layer)?;
         Ok((plan.layer_keys(layer).unwrap_or(filter.keys()), filter))
+    }
+
+    /// The layer to put on top of `layers` of `bytes` bytes, or why there is none.
+    pub(super) fn next_layer(
+        &self,
+        layers: usize,
+        bytes: u64,
+        hasher: &KeyHasher,
+    ) -> Result<Layer, InsertError> {
+        if self.growth != Growth::Grow {
+            return Err(InsertError::Full);
+        }
+        // A layer too large to plan, too large for the limit, or one too many: this is as far as it grows.
+        let number = u32::try_from(layers).map_err(|_| InsertError::Full)?;
+        let (keys, plan) = self.layer(number).map_err(|_| InsertError::Full)?;
+        if bytes.saturating_add(plan.bytes()) > self.max_bytes {
+            return Err(InsertError::Full);
+        }
+        Ok(Layer::new(plan, keys, hasher.clone())?)
     }
 }
 

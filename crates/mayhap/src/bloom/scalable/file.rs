@@ -154,21 +154,34 @@ impl LayerRecipe {
     }
 }
 
+/// The header of a filter, from its layers: each a filter, the new keys it was made for, and those it has taken.
+pub(super) fn header<'a, S: Blocks + 'a>(
+    settings: &Settings,
+    hasher: &KeyHasher,
+    layers: impl Iterator<Item = (&'a BloomFilter<S>, u64, u64)>,
+) -> Result<Header, FormatError> {
+    let Settings { keys, rate, expansion, growth, max_bytes } = *settings;
+    let mut sections = Vec::new();
+    let mut all_inserted = 0_u64;
+    for (filter, planned, inserted) in layers {
+        let plan = Plan { keys: planned, rate: filter.planned_rate() };
+        let recipe = LayerRecipe { shape: filter.shape(), plan, inserted };
+        sections.push(Section { parameters: recipe.parameters(), ..file::section(filter.block_count())? });
+        all_inserted = all_inserted.saturating_add(inserted);
+    }
+    Ok(Header {
+        recipe: LAYERS_OF_BLOCKS,
+        parameters: [u64::from(expansion), growth.id(), max_bytes, 0],
+        inserted: Some(all_inserted),
+        sections,
+        ..file::header(Kind::SCALABLE_BLOOM, hasher, keys, rate)?
+    })
+}
+
 impl<S: Blocks> ScalableBloom<S> {
     fn file_header(&self) -> Result<Header, FormatError> {
-        let Settings { keys, rate, expansion, growth, max_bytes } = self.settings;
-        let section = |layer: &Layer<S>| {
-            let plan = Plan { keys: layer.planned, rate: layer.filter.planned_rate() };
-            let recipe = LayerRecipe { shape: layer.filter.shape(), plan, inserted: layer.inserted };
-            Ok(Section { parameters: recipe.parameters(), ..file::section(layer.filter.block_count())? })
-        };
-        Ok(Header {
-            recipe: LAYERS_OF_BLOCKS,
-            parameters: [u64::from(expansion), growth.id(), max_bytes, 0],
-            inserted: Some(self.len()),
-            sections: self.oldest_first().map(section).collect::<Result<_, FormatError>>()?,
-            ..file::header(Kind::SCALABLE_BLOOM, &self.hasher, keys, rate)?
-        })
+        let layers = self.oldest_first().map(|layer| (&layer.filter, layer.planned, layer.inserted));
+        header(&self.settings, &self.hasher, layers)
     }
 
     fn bodies(&self) -> impl Iterator<Item = &S> {

@@ -103,7 +103,7 @@ impl ScalableBloom {
         let mut found = [false; CHUNK];
         let mut missing = Missing::new();
         missing.start(digests, new);
-        missing.look_in(self.older.iter().rev(), &mut found);
+        missing.look_in(self.older.iter().rev().map(|layer| &layer.filter), &mut found);
         let mut done = 0_usize;
         loop {
             let room = usize::try_from(self.room()).unwrap_or(usize::MAX);
@@ -117,7 +117,7 @@ impl ScalableBloom {
                 continue; // Some were not new.
             }
             missing.drop_first(done);
-            missing.look_in([&self.newest].into_iter(), &mut found);
+            missing.look_in([&self.newest.filter].into_iter(), &mut found);
             done = 0;
             if missing.len == 0 {
                 return Ok(());
@@ -146,17 +146,7 @@ impl ScalableBloom {
     /// Puts a layer on top, or says why not. Changes nothing if it fails.
     #[cold]
     fn grow(&mut self) -> Result<(), InsertError> {
-        if self.settings.growth != Growth::Grow {
-            return Err(InsertError::Full);
-        }
-        // A layer too large to plan, too large for the limit, or one too many: this is as far as it grows.
-        let number = u32::try_from(self.layer_count()).map_err(|_| InsertError::Full)?;
-        let (keys, plan) = self.settings.layer(number).map_err(|_| InsertError::Full)?;
-        let bytes = self.len_bytes().saturating_add(plan.bytes());
-        if bytes > self.settings.max_bytes {
-            return Err(InsertError::Full);
-        }
-        let layer = Layer::new(plan, keys, self.hasher.clone())?;
+        let layer = self.settings.next_layer(self.layer_count(), self.len_bytes(), &self.hasher)?;
         self.older.try_reserve(1).map_err(|_| AllocError { bytes: size_of::<Layer>() as u64 })?;
         self.older.push(core::mem::replace(&mut self.newest, layer));
         Ok(())

@@ -1,7 +1,6 @@
 //! Asking: one key, or many.
 
-use super::ScalableBloom;
-use super::layer::Layer;
+use super::{BloomFilter, ScalableBloom};
 use crate::bits::Blocks;
 use crate::hash::{Digest, Key};
 
@@ -59,7 +58,7 @@ impl<S: Blocks> ScalableBloom<S> {
         if !self.older.is_empty() {
             let mut missing = Missing::new();
             missing.start(digests, found);
-            missing.look_in(self.older.iter().rev(), found);
+            missing.look_in(self.older.iter().rev().map(|layer| &layer.filter), found);
         }
     }
 }
@@ -92,7 +91,7 @@ impl Missing {
     /// Asks one layer after another, and keeps those that none has. `found` gets the others.
     pub(super) fn look_in<'a, S: Blocks + 'a>(
         &mut self,
-        layers: impl Iterator<Item = &'a Layer<S>>,
+        layers: impl Iterator<Item = &'a BloomFilter<S>>,
         found: &mut [bool],
     ) {
         let mut answers = [false; CHUNK];
@@ -101,7 +100,7 @@ impl Missing {
                 return;
             }
             let answers = &mut answers[..self.len];
-            layer.filter.contains_hashes(&self.digests[..self.len], answers);
+            layer.contains_hashes(&self.digests[..self.len], answers);
             let mut kept = 0;
             for (i, answer) in answers.iter().enumerate() {
                 let place = self.places[i];

@@ -40,11 +40,15 @@ mod file;
 mod insert;
 mod layer;
 mod lookup;
+#[cfg(feature = "std")]
+mod shared;
 #[cfg(test)]
 mod tests;
 
 pub use builder::{Growth, ScalableBuilder};
 pub use layer::LayerInfo;
+#[cfg(feature = "std")]
+pub use shared::SharedScalableBloom;
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -174,6 +178,14 @@ impl<S: Blocks> ScalableBloom<S> {
     #[must_use]
     pub fn max_bytes(&self) -> u64 {
         self.settings.max_bytes
+    }
+
+    /// With another limit to its growth, such as that of a host that has read the filter from a file of somebody else.
+    /// A limit below what it takes already keeps it as it is.
+    #[must_use]
+    pub fn with_max_bytes(mut self, limit: u64) -> Self {
+        self.settings.max_bytes = limit.max(self.len_bytes());
+        self
     }
 
     /// Bytes of memory its blocks take.

@@ -102,6 +102,42 @@ impl ScalableCuckoo {
         Ok(())
     }
 
+    /// Adds many keys that were hashed already, each for itself: `answers[i]` is what [`insert_hash`](Self::insert_hash)
+    /// says about `digests[i]`. A key that is refused doesn't end the batch.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn try_insert_hashes(&mut self, digests: &[Digest], answers: &mut [Result<bool, InsertError>]) {
+        self.try_each(digests, answers, Self::insert_hash);
+    }
+
+    /// The same with [`insert_unique_hash`](Self::insert_unique_hash): only the keys that aren't there are added.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn try_insert_unique_hashes(
+        &mut self,
+        digests: &[Digest],
+        answers: &mut [Result<bool, InsertError>],
+    ) {
+        self.try_each(digests, answers, Self::insert_unique_hash);
+    }
+
+    fn try_each(
+        &mut self,
+        digests: &[Digest],
+        answers: &mut [Result<bool, InsertError>],
+        insert: impl Fn(&mut Self, Digest) -> Result<bool, InsertError>,
+    ) {
+        assert_eq!(digests.len(), answers.len(), "one answer for each digest");
+        for (digests, answers) in digests.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
+            let (digests, count) = self.ahead(digests.iter().copied());
+            for (digest, answer) in digests[..count].iter().zip(answers) {
+                *answer = insert(self, *digest);
+            }
+        }
+    }
+
     /// Removes a key, once. False if it certainly wasn't there; nothing is changed then.
     ///
     /// Remove only what was added: [`Remove`](crate::filter::Remove) says why.

@@ -231,6 +231,12 @@ impl<S: Blocks> ScalableCuckoo<S> {
         self.layers.iter().map(Layer::info).collect()
     }
 
+    /// How many layers there are. [`layers`](Self::layers) tells about each.
+    #[must_use]
+    pub fn layer_count(&self) -> usize {
+        self.layers.len()
+    }
+
     /// How many times as many buckets a layer has as the one before it: a power of two.
     #[must_use]
     pub fn expansion(&self) -> u64 {
@@ -247,6 +253,11 @@ impl<S: Blocks> ScalableCuckoo<S> {
     #[must_use]
     pub fn max_bytes(&self) -> Option<u64> {
         self.settings.max_bytes
+    }
+
+    /// Sets how many bytes it may grow to from now on. What it has already stays.
+    pub fn set_max_bytes(&mut self, limit: Option<u64>) {
+        self.settings.max_bytes = limit;
     }
 
     /// Places for fingerprints, free or not.

@@ -204,6 +204,35 @@ fn batches_are_what_single_calls_are() {
 }
 
 #[test]
+fn a_refusal_does_not_end_a_batch() {
+    let (mut one, mut many) =
+        (builder(None).max_layers(1).build().unwrap(), builder(None).max_layers(1).build().unwrap());
+    let mut random = Random(12);
+    let pool: Vec<Digest> = (0..100).map(|_| Digest::new(random.next())).collect();
+    let digests: Vec<Digest> = (0..400).map(|_| pool[random.below(100) as usize]).collect();
+    for unique in [true, false] {
+        let mut answers = std::vec![Ok(false); digests.len()];
+        if unique {
+            many.try_insert_unique_hashes(&digests, &mut answers);
+        } else {
+            many.try_insert_hashes(&digests, &mut answers);
+        }
+        for (digest, answer) in digests.iter().zip(&answers) {
+            let single = if unique { one.insert_unique_hash(*digest) } else { one.insert_hash(*digest) };
+            assert_eq!(single, *answer);
+        }
+        let refused = answers.iter().position(Result::is_err).unwrap();
+        assert!(answers[refused..].iter().any(Result::is_ok), "later ones are still tried");
+    }
+    assert!(one == many && one.layer_count() == 1);
+    // More may be allowed later.
+    let mut filter = builder(None).max_bytes(1_000).build().unwrap();
+    while filter.insert_hash(Digest::new(random.next())).is_ok() {}
+    filter.set_max_bytes(None);
+    assert_eq!(filter.insert_hash(Digest::new(random.next())), Ok(true));
+}
+
+#[test]
 fn what_can_not_be_is_refused() {
     use crate::sizing::SizingError;
     let plan = |keys, rate| ScalableCuckoo::builder().keys(keys).rate(rate).plan();

@@ -45,26 +45,50 @@ const C2: u64 = 0x4cf5_ad43_2745_937f;
 /// The seed is 32 bits wide in the original. Guava extends a negative one with ones, which is why it is 64 bits here.
 #[must_use]
 pub fn murmur3_128(bytes: &[u8], seed: u64) -> [u64; 2] {
-    let (mut h1, mut h2) = (seed, seed);
-    let pairs = bytes.chunks_exact(16);
-    let tail = pairs.remainder();
+    let mut state = State128::new(seed);
+    let (pairs, tail) = bytes.as_chunks();
     for pair in pairs {
+        state.mix(pair);
+    }
+    state.finish(tail, bytes.len() as u64)
+}
+
+/// MurmurHash3 `x64_128` under way: what has been taken in so far, sixteen bytes at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct State128 {
+    h1: u64,
+    h2: u64,
+}
+
+impl State128 {
+    #[inline(always)]
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self { h1: seed, h2: seed }
+    }
+
+    /// Takes in sixteen bytes.
+    #[inline(always)]
+    pub(crate) fn mix(&mut self, pair: &[u8; 16]) {
+        let Self { mut h1, mut h2 } = *self;
         h1 ^= scramble_first(word64(pair, 0));
         h1 = h1.rotate_left(27).wrapping_add(h2).wrapping_mul(5).wrapping_add(0x52dc_e729);
         h2 ^= scramble_second(word64(pair, 8));
         h2 = h2.rotate_left(31).wrapping_add(h1).wrapping_mul(5).wrapping_add(0x3849_5ab5);
+        *self = Self { h1, h2 };
     }
-    let (first, second) = tail.split_at(tail.len().min(8));
-    h1 ^= scramble_first(tail64(first));
-    h2 ^= scramble_second(tail64(second));
 
-    let length = bytes.len() as u64;
-    (h1, h2) = (h1 ^ length, h2 ^ length);
-    h1 = h1.wrapping_add(h2);
-    h2 = h2.wrapping_add(h1);
-    (h1, h2) = (finish_64(h1), finish_64(h2));
-    h1 = h1.wrapping_add(h2);
-    [h1, h2.wrapping_add(h1)]
+    /// The answer, after the last bytes (fewer than sixteen) of `length` in all.
+    #[inline(always)]
+    pub(crate) fn finish(self, tail: &[u8], length: u64) -> [u64; 2] {
+        let (first, second) = tail.split_at(tail.len().min(8));
+        let mut h1 = self.h1 ^ scramble_first(tail64(first)) ^ length;
+        let mut h2 = self.h2 ^ scramble_second(tail64(second)) ^ length;
+        h1 = h1.wrapping_add(h2);
+        h2 = h2.wrapping_add(h1);
+        (h1, h2) = (finish_64(h1), finish_64(h2));
+        h1 = h1.wrapping_add(h2);
+        [h1, h2.wrapping_add(h1)]
+    }
 }
 
 #[inline(always)]

@@ -34,6 +34,24 @@ pub fn standard_error(shape: Shape, keys: u64, blocks: u64) -> f64 {
     Geometry::from(shape).standard_error(keys, blocks)
 }
 
+/// The share of bits that `keys` keys are expected to set in `blocks` blocks: what [`estimated_keys`] inverts.
+///
+/// ```
+/// use mayhap::bloom::Shape;
+/// use mayhap::sizing::blocked;
+///
+/// let fill = blocked::expected_fill(Shape::Eight, 50_661, 1_000);
+/// assert!((fill - 280_000.0 / 512_000.0).abs() < 1e-5);
+/// ```
+#[must_use]
+pub fn expected_fill(shape: Shape, keys: u64, blocks: u64) -> f64 {
+    let geometry = Geometry::from(shape);
+    if blocks < geometry.lines {
+        return 0.0;
+    }
+    -expm1(keys as f64 * log1p(-geometry.chance_per_key(blocks)))
+}
+
 /// The number of set cells.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sizing) struct Spread {

@@ -10,7 +10,7 @@ mod mixture;
 mod plan;
 mod size;
 
-pub use estimate::{estimated_keys, standard_error};
+pub use estimate::{estimated_keys, expected_fill, standard_error};
 pub use fold::foldable;
 pub(super) use mixture::Geometry;
 pub use mixture::{rate, rate_of_fill};

@@ -1,6 +1,6 @@
 //! How many keys a classic filter holds, from its set bits.
 
-use libm::{log, log1p, round, sqrt};
+use libm::{expm1, log, log1p, round, sqrt};
 
 use super::occupancy::Occupancy;
 
@@ -29,6 +29,20 @@ pub fn estimated_keys(bits_set: u64, bits: u64, hashes: u32) -> u64 {
     #[allow(clippy::cast_possible_truncation)] // `as` saturates.
     let keys = keys as u64;
     keys.max(1)
+}
+
+/// The share of bits that `keys` keys are expected to set: 1 - (1 - 1/m)^(kn). What [`estimated_keys`] inverts.
+///
+/// ```
+/// let fill = mayhap::sizing::classic::expected_fill(990, 10_000, 7);
+/// assert!((fill - 0.5).abs() < 0.001);
+/// ```
+#[must_use]
+pub fn expected_fill(keys: u64, bits: u64, hashes: u32) -> f64 {
+    if bits == 0 {
+        return 0.0;
+    }
+    -expm1(keys as f64 * f64::from(hashes) * log1p(-1.0 / bits as f64))
 }
 
 /// The standard error of [`estimated_keys`] when the filter holds `keys` keys, in keys.

@@ -10,7 +10,7 @@ mod plan;
 mod rate;
 mod size;
 
-pub use estimate::{estimated_keys, standard_error};
+pub use estimate::{estimated_keys, expected_fill, standard_error};
 pub use plan::ClassicPlan;
 pub use rate::{rate, rate_of_fill};
 pub use size::{bits, bits_for_hashes, bits_per_key, bits_per_key_with_hashes, capacity, foldable, hashes};

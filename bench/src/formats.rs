@@ -1,0 +1,268 @@
+//! The recipes of LevelDB, Guava and RedisBloom, against the plainest faithful implementation of each: the same bits, by
+//! the book.
+//!
+//! Plain means what a reader of the original would write down: hash the key, then one remainder by division and one bit
+//! for each position, one key after the other. The hash functions of both sides are the same code, so that the
+//! difference is what is done with the hash.
+
+use mayhap::formats::guava::{GuavaBloom, Sizing};
+use mayhap::formats::leveldb::{LevelDbFilter, SEED, hash as leveldb_hash};
+use mayhap::formats::redisbloom::RedisBloom;
+use mayhap::hash::functions::murmur2::murmur64a;
+use mayhap::hash::functions::murmur3::murmur3_128;
+use serde_json::{Value, json};
+
+use crate::keys::{self, UrlArena};
+use crate::measure::{cpu_time, median};
+use crate::report::{self, Report};
+use crate::{Failure, Settings};
+
+/// The rate the filters are made for.
+const RATE: f64 = 0.01;
+/// LevelDB plans by bits per key.
+const BITS_PER_KEY: u32 = 10;
+
+/// A filter of either side.
+trait Filter: Sized {
+    fn insert(&mut self, key: &str);
+    fn contains(&self, key: &str) -> bool;
+    /// How many of the keys are found, asked all at once.
+    fn count(&self, keys: &[&str]) -> usize;
+    /// The bits as little-endian bytes, to show that both sides have the same.
+    fn bits(&self) -> Result<Vec<u8>, Failure>;
+}
+
+/// Fills both sides and asks both; one table for each number of keys.
+pub(crate) fn run(n: usize, settings: &Settings) -> Result<Vec<Report>, Failure> {
+    eprintln!("formats, {} keys: making them", report::count(n));
+    let questions = settings.questions.unwrap_or(1_000_000);
+    let inserted = UrlArena::of(keys::present(0, n));
+    let inserted = inserted.urls();
+    let hits: Vec<&str> = keys::draws(n, questions).map(|place| inserted[place]).collect();
+    let absent = UrlArena::of(keys::absent(questions));
+    let misses = absent.urls();
+    let rounds = settings.rounds_of(n);
+
+    let mut rows = Vec::new();
+    let mut samples = Vec::new();
+    let keys = Keys { inserted: &inserted, hits: &hits, misses: &misses, rounds };
+    compare(
+        "LevelDB",
+        keys,
+        plain::LevelDb::new(n),
+        LevelDbFilter::new(n as u64, BITS_PER_KEY)?,
+        &mut rows,
+        &mut samples,
+    )?;
+    let guava = GuavaBloom::with_rate(n as u64, RATE, Sizing::Guava31)?;
+    let plain = plain::Guava::new(guava.bits(), guava.hashes());
+    compare("Guava, MITZ_64", keys, plain, guava, &mut rows, &mut samples)?;
+    let redis = RedisBloom::reserve(RATE, n as u64, 2, false)?;
+    let link = redis.links().next().ok_or("a chain has a link")?;
+    let plain = plain::Redis::new(link.bits, link.hashes);
+    compare("RedisBloom", keys, plain, redis, &mut rows, &mut samples)?;
+    Ok(vec![Report {
+        title: format!("formats: {} URLs", report::count(n)),
+        header: vec!["recipe", "asked", "plain ns", "one by one", "", "batches", ""],
+        rows,
+        notes: vec![format!(
+            "CPU time of a question, medians of {rounds} interleaved rounds of {} questions. The bits of both \
+             sides are compared, and equal. Target: 1.5x.",
+            report::count(questions)
+        )],
+        json: json!({"cell": "formats", "keys": n, "samples": samples}),
+    }])
+}
+
+#[derive(Clone, Copy)]
+struct Keys<'a> {
+    inserted: &'a [&'a str],
+    hits: &'a [&'a str],
+    misses: &'a [&'a str],
+    rounds: usize,
+}
+
+fn compare<P: Filter, O: Filter>(
+    name: &str,
+    keys: Keys<'_>,
+    mut plain: P,
+    mut ours: O,
+    rows: &mut Vec<Vec<String>>,
+    samples: &mut Vec<Value>,
+) -> Result<(), Failure> {
+    for key in keys.inserted {
+        plain.insert(key);
+        ours.insert(key);
+    }
+    if plain.bits()? != ours.bits()? {
+        return Err(format!("{name}: the bits differ").into());
+    }
+    for (asked, questions) in [("hits", keys.hits), ("misses", keys.misses)] {
+        let mut times = [const { Vec::new() }; 3];
+        let mut found = [0; 3];
+        for _ in 0..keys.rounds {
+            for (way, times) in times.iter_mut().enumerate() {
+                let (count, time) = cpu_time(|| match way {
+                    0 => one_by_one(&plain, questions),
+                    1 => one_by_one(&ours, questions),
+                    _ => ours.count(questions),
+                });
+                found[way] = count;
+                times.push(time as f64 / questions.len() as f64);
+            }
+        }
+        if found != [found[0]; 3] || (asked == "hits" && found[0] != questions.len()) {
+            return Err(format!("{name}: the answers differ: {found:?} of {}", questions.len()).into());
+        }
+        let [by_the_book, calls, batches] = [0, 1, 2].map(|way: usize| median(&times[way]));
+        rows.push(vec![
+            name.to_owned(),
+            asked.to_owned(),
+            report::nanoseconds(by_the_book),
+            report::nanoseconds(calls),
+            report::ratio(by_the_book, calls),
+            report::nanoseconds(batches),
+            report::ratio(by_the_book, batches),
+        ]);
+        samples.push(json!({"recipe": name, "asked": asked, "plain_ns": times[0], "calls_ns": times[1],
+                            "batches_ns": times[2]}));
+    }
+    Ok(())
+}
+
+#[inline(never)]
+fn one_by_one(filter: &impl Filter, keys: &[&str]) -> usize {
+    keys.iter().filter(|key| filter.contains(key)).count()
+}
+
+/// Gives one of ours the trait.
+macro_rules! ours {
+    ($type:ty, $insert:ident, |$filter:ident| $bits:expr) => {
+        impl Filter for $type {
+            fn insert(&mut self, key: &str) {
+                let _ = Self::$insert(self, key);
+            }
+            #[inline]
+            fn contains(&self, key: &str) -> bool {
+                Self::contains(self, key)
+            }
+            fn count(&self, keys: &[&str]) -> usize {
+                let mut found = [false; 512];
+                let chunks = keys.chunks(found.len());
+                chunks
+                    .map(|keys| {
+                        let found = &mut found[..keys.len()];
+                        self.contains_each(keys, found);
+                        found.iter().filter(|found| **found).count()
+                    })
+                    .sum()
+            }
+            fn bits(&self) -> Result<Vec<u8>, Failure> {
+                let $filter = self;
+                $bits
+            }
+        }
+    };
+}
+
+ours!(LevelDbFilter, insert, |filter| Ok(filter.to_bytes()?));
+ours!(GuavaBloom, insert, |filter| Ok(filter.to_bytes()?[6..].to_vec()));
+ours!(RedisBloom, add, |filter| {
+    // The header comes first, then the bits.
+    let chunks = filter.chunks().skip(1);
+    Ok(chunks.map(|chunk| Ok(chunk?.bytes.into_owned())).collect::<Result<Vec<_>, Failure>>()?.concat())
+});
+
+/// By the book.
+mod plain {
+    use super::{BITS_PER_KEY, Failure, Filter, SEED, leveldb_hash, murmur3_128, murmur64a};
+
+    pub(super) struct LevelDb {
+        bytes: Vec<u8>,
+        hashes: u32,
+    }
+
+    impl LevelDb {
+        pub(super) fn new(n: usize) -> Self {
+            let bits = (n * BITS_PER_KEY as usize).max(64);
+            Self { bytes: vec![0; bits.div_ceil(8)], hashes: (f64::from(BITS_PER_KEY) * 0.69) as u32 }
+        }
+
+        fn positions(&self, key: &str) -> impl Iterator<Item = usize> {
+            let mut hash = leveldb_hash(key.as_bytes(), SEED);
+            let (delta, bits) = (hash.rotate_right(17), self.bytes.len() * 8);
+            (0..self.hashes).map(move |_| {
+                let position = hash as usize % bits;
+                hash = hash.wrapping_add(delta);
+                position
+            })
+        }
+    }
+
+    pub(super) struct Guava {
+        words: Vec<u64>,
+        hashes: u32,
+    }
+
+    impl Guava {
+        pub(super) fn new(bits: u64, hashes: u32) -> Self {
+            Self { words: vec![0; bits as usize / 64], hashes }
+        }
+
+        fn positions(&self, key: &str) -> impl Iterator<Item = usize> {
+            let [mut hash, step] = murmur3_128(key.as_bytes(), 0);
+            let bits = self.words.len() as u64 * 64;
+            (0..self.hashes).map(move |_| {
+                let position = (hash & (u64::MAX >> 1)) % bits;
+                hash = hash.wrapping_add(step);
+                position as usize
+            })
+        }
+    }
+
+    pub(super) struct Redis {
+        bytes: Vec<u8>,
+        hashes: u32,
+    }
+
+    impl Redis {
+        pub(super) fn new(bits: u64, hashes: u32) -> Self {
+            Self { bytes: vec![0; bits as usize / 8], hashes }
+        }
+
+        fn positions(&self, key: &str) -> impl Iterator<Item = usize> {
+            let a = murmur64a(key.as_bytes(), 0xc6a4_a793_5bd1_e995);
+            let b = murmur64a(key.as_bytes(), a);
+            let bits = self.bytes.len() as u64 * 8;
+            (0..u64::from(self.hashes)).map(move |i| (a.wrapping_add(i.wrapping_mul(b)) % bits) as usize)
+        }
+    }
+
+    macro_rules! plain {
+        ($type:ty, $array:ident, $unit:literal, |$filter:ident| $bits:expr) => {
+            impl Filter for $type {
+                fn insert(&mut self, key: &str) {
+                    for position in self.positions(key).collect::<Vec<_>>() {
+                        self.$array[position / $unit] |= 1 << (position % $unit);
+                    }
+                }
+                #[inline]
+                fn contains(&self, key: &str) -> bool {
+                    self.positions(key)
+                        .all(|position| self.$array[position / $unit] & (1 << (position % $unit)) != 0)
+                }
+                fn count(&self, keys: &[&str]) -> usize {
+                    keys.iter().filter(|key| self.contains(key)).count()
+                }
+                fn bits(&self) -> Result<Vec<u8>, Failure> {
+                    let $filter = self;
+                    Ok($bits)
+                }
+            }
+        };
+    }
+
+    plain!(LevelDb, bytes, 8, |filter| [&filter.bytes[..], &[filter.hashes as u8]].concat());
+    plain!(Guava, words, 64, |filter| filter.words.iter().flat_map(|word| word.to_be_bytes()).collect());
+    plain!(Redis, bytes, 8, |filter| filter.bytes.clone());
+}

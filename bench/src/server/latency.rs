@@ -1,0 +1,126 @@
+//! How long a client waits, at half of what the server can do: quiet, and while a large filter grows.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::client::{Client, Pipeline};
+use super::process::Process;
+use crate::Failure;
+use crate::report::Report;
+
+/// Keys of the filter that grows while another client waits for answers.
+const LARGE: usize = 100_000_000;
+
+pub(super) fn run(mayhap: &Path) -> Result<Report, Failure> {
+    let server = Process::mayhap(mayhap, "0", 2)?;
+    let mut client = Client::connect(server.port())?;
+    let mut pipeline = Pipeline::default();
+    pipeline.push(&["BF.RESERVE", "asked", "0.01", "1000000"]);
+    // One key short of its second layer, which will be for twice as many.
+    pipeline.push(&["BF.RESERVE", "large", "0.01", &(LARGE / 2).to_string()]);
+    client.send(&pipeline)?;
+    let busiest = rate_of_one(&mut client)?;
+    let quiet = latencies(&mut client, busiest / 2.0, Duration::from_secs(5))?;
+
+    let growing = AtomicBool::new(false);
+    let (while_growing, fill_seconds) = std::thread::scope(|scope| -> Result<_, Failure> {
+        let filler = scope.spawn(|| fill(server.port(), &growing));
+        while !growing.load(Ordering::Acquire) && !filler.is_finished() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let latencies = latencies(&mut client, busiest / 2.0, Duration::from_secs(3))?;
+        let seconds = filler.join().map_err(|_| "the client that fills the filter panicked")??;
+        Ok((latencies, seconds))
+    })?;
+    let row = |name: &str, sorted: &[f64]| {
+        let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share) as usize] / 1000.0;
+        vec![
+            name.to_owned(),
+            format!("{:.0}", busiest / 2.0),
+            format!("{:.0}", at(0.5)),
+            format!("{:.0}", at(0.99)),
+            format!("{:.0}", at(0.999)),
+            format!("{:.0}", at(1.0)),
+        ]
+    };
+    Ok(Report {
+        title: "server: waiting for one BF.EXISTS, at half load".to_owned(),
+        header: vec!["", "commands/s", "median µs", "99 % µs", "99.9 % µs", "longest µs"],
+        rows: vec![row("quiet", &quiet), row("while a filter of 50M keys grows by 100M", &while_growing)],
+        notes: vec![format!(
+            "One client, one command in flight, sent by the clock: waiting for a late answer counts as \
+             waiting. Filling took {fill_seconds:.0} s. Two server threads on core 0, all clients on core 1."
+        )],
+        json: json!({"cell": "server latency", "quiet_ns": summary(&quiet), "growing_ns": summary(&while_growing)}),
+    })
+}
+
+fn summary(sorted: &[f64]) -> Vec<f64> {
+    [0.5, 0.9, 0.99, 0.999, 1.0]
+        .iter()
+        .map(|share| sorted[((sorted.len() - 1) as f64 * share) as usize])
+        .collect()
+}
+
+/// One question after another, as fast as they are answered.
+fn rate_of_one(client: &mut Client) -> Result<f64, Failure> {
+    let start = Instant::now();
+    let count = 20_000;
+    for number in 0..count {
+        client.send(&question(number))?;
+    }
+    Ok(count as f64 / start.elapsed().as_secs_f64())
+}
+
+fn question(number: u64) -> Pipeline {
+    let mut pipeline = Pipeline::default();
+    pipeline.push(&["BF.EXISTS".to_owned(), "asked".to_owned(), format!("user:{number:010}")]);
+    pipeline
+}
+
+/// Waiting times in nanoseconds, sorted. A question that should have been sent while another was waited for has waited
+/// since then.
+fn latencies(client: &mut Client, per_second: f64, time: Duration) -> Result<Vec<f64>, Failure> {
+    let start = Instant::now();
+    let mut waited = Vec::new();
+    let mut number = 0;
+    while start.elapsed() < time {
+        let due = Duration::from_secs_f64(number as f64 / per_second);
+        while start.elapsed() < due {
+            std::hint::spin_loop();
+        }
+        client.send(&question(number))?;
+        waited.push((start.elapsed() - due).as_nanos() as f64);
+        number += 1;
+    }
+    waited.sort_by(f64::total_cmp);
+    Ok(waited)
+}
+
+/// Fills the large filter to the brim, says so, and adds what makes it grow.
+fn fill(port: u16, growing: &AtomicBool) -> Result<f64, Failure> {
+    let mut client = Client::connect(port)?;
+    let start = Instant::now();
+    let batch = |first: usize| {
+        let mut pipeline = Pipeline::default();
+        for first in (first..first + 100_000).step_by(1_000) {
+            let mut words = vec!["BF.MADD".to_owned(), "large".to_owned()];
+            words.extend((first..first + 1_000).map(|number| format!("{number:x}")));
+            pipeline.push(&words);
+        }
+        pipeline
+    };
+    let almost = LARGE / 2 - 1_000_000;
+    for first in (0..almost).step_by(100_000) {
+        client.send(&batch(first))?;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    growing.store(true, Ordering::Release);
+    for first in (almost..almost + 3_000_000).step_by(100_000) {
+        client.send(&batch(first))?;
+    }
+    Ok(seconds)
+}

@@ -1,0 +1,106 @@
+//! From an item to its bits.
+
+use crate::bloom::{Modulus, Scheme};
+use crate::hash::Key;
+use crate::hash::functions::murmur2::{murmur2_32, murmur64a};
+
+/// What RedisBloom reduces an item to: a start and a step.
+///
+/// Make one with [`RedisBloom::hash`](super::RedisBloom::hash) and use it with every filter of the same
+/// [recipe](RedisRecipe).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RedisHash {
+    start: u64,
+    step: u64,
+}
+
+/// RedisBloom's recipe: double hashing, plain.
+///
+/// ```text
+/// start = MurmurHash64A(item, 0xc6a4a7935bd1e995)        step = MurmurHash64A(item, start)
+/// position i = (start + i · step mod 2⁶⁴) mod m           i = 0 … k − 1
+/// ```
+///
+/// Filters from before 2019 used MurmurHash2 of 32 bits, with the seed `0x9747b28c`. In those, positions never need
+/// more than 64 bits, so the second line stays as it is. (RedisBloom computes them in 32 bits where m is a power of two
+/// below 2³². The remainder is the same.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedisRecipe {
+    /// Two MurmurHash64A: what every filter made today has.
+    Murmur64,
+    /// Two MurmurHash2 of 32 bits: the old filters. Above some ten million items their rate can't be kept.
+    Murmur32,
+}
+
+const SEED_64: u64 = 0xc6a4_a793_5bd1_e995;
+const SEED_32: u32 = 0x9747_b28c;
+
+impl Scheme for RedisRecipe {
+    type Hash = RedisHash;
+    type Range = Modulus;
+
+    #[inline]
+    fn hash<K: Key + ?Sized>(&self, key: &K) -> RedisHash {
+        let bytes = key.key_bytes();
+        let bytes = bytes.as_ref();
+        match self {
+            Self::Murmur64 => {
+                let start = murmur64a(bytes, SEED_64);
+                RedisHash { start, step: murmur64a(bytes, start) }
+            }
+            Self::Murmur32 => {
+                let start = murmur2_32(bytes, SEED_32);
+                RedisHash { start: u64::from(start), step: u64::from(murmur2_32(bytes, start)) }
+            }
+        }
+    }
+
+    fn range(bits: u64) -> Modulus {
+        Modulus::new(bits)
+    }
+
+    #[inline(always)]
+    fn positions(&self, hash: RedisHash, hashes: u32, range: Modulus) -> impl Iterator<Item = u64> {
+        let mut at = hash.start;
+        (0..hashes).map(move |_| {
+            let position = range.remainder(at);
+            at = at.wrapping_add(hash.step);
+            position
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn positions_are_remainders_of_a_plain_sum() {
+        for recipe in [RedisRecipe::Murmur64, RedisRecipe::Murmur32] {
+            let hash = recipe.hash("p:user:1");
+            for bits in [64u64, 1152, 1 << 20, 1 << 33, 959_999_936] {
+                let got: Vec<u64> = recipe.positions(hash, 20, RedisRecipe::range(bits)).collect();
+                let plain = (0..20u64).map(|i| hash.start.wrapping_add(i.wrapping_mul(hash.step)) % bits);
+                assert_eq!(got, plain.collect::<Vec<_>>());
+                // What the old program did for powers of two below 2^32.
+                if recipe == RedisRecipe::Murmur32 && bits == 1 << 20 {
+                    let narrow = (0..20u32).map(|i| {
+                        u64::from(
+                            (hash.start as u32).wrapping_add(i.wrapping_mul(hash.step as u32)) % (1 << 20),
+                        )
+                    });
+                    assert_eq!(got, narrow.collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_second_hash_is_seeded_by_the_first() {
+        let hash = RedisRecipe::Murmur64.hash("abc");
+        assert_eq!(hash.start, murmur64a(b"abc", SEED_64));
+        assert_eq!(hash.step, murmur64a(b"abc", hash.start));
+        assert!(RedisRecipe::Murmur32.hash("abc").start <= u64::from(u32::MAX));
+    }
+}
