@@ -26,8 +26,18 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: &[Target] =
-    &[targets::file::TARGET, targets::blocked::TARGET, targets::classic::TARGET, targets::multiset::TARGET];
+pub const TARGETS: &[Target] = &[
+    targets::file::TARGET,
+    targets::blocked::TARGET,
+    targets::classic::TARGET,
+    targets::multiset::TARGET,
+    targets::foreign::LEVELDB,
+    targets::foreign::GUAVA,
+    targets::foreign::SPARK,
+    targets::foreign::PARQUET,
+    targets::foreign::REDIS_CHUNKS,
+    targets::foreign::REDIS_RDB,
+];
 
 /// The input of one case, which the three numbers alone determine.
 #[must_use]

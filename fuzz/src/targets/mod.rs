@@ -3,5 +3,6 @@
 pub mod blocked;
 pub mod classic;
 pub mod file;
+pub mod foreign;
 mod model;
 pub mod multiset;

@@ -262,10 +262,10 @@ impl FunnelKind {
     fn keys(self, keys: Keys) -> Vec<AnyKey> {
         match (self, keys) {
             (Self::ByteArray, Keys::Bytes(keys)) => keys.into_iter().map(AnyKey::Bytes).collect(),
-            (Self::Integer, Keys::Integers(keys, _)) => {
+            (Self::Integer, Keys::Integers(keys)) => {
                 keys.into_iter().map(|key| AnyKey::Integer(key.try_into().expect("a Java int"))).collect()
             }
-            (Self::Long, Keys::Integers(keys, _)) => keys.into_iter().map(AnyKey::Long).collect(),
+            (Self::Long, Keys::Integers(keys)) => keys.into_iter().map(AnyKey::Long).collect(),
             (Self::UnencodedChars, Keys::Text(keys)) => keys.into_iter().map(AnyKey::Unencoded).collect(),
             (Self::StringUtf8, Keys::Text(keys)) => keys.into_iter().map(AnyKey::Utf8).collect(),
             (_, keys) => panic!("the funnel doesn't fit its keys: {keys:?}"),

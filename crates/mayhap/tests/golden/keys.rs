@@ -4,31 +4,30 @@ use serde_json::Value;
 
 use crate::case::{Case, hex};
 
-pub const FILES: &[(&str, fn(&mut Case))] = &[("keygen_vectors", generator)];
+pub(crate) const FILES: &[(&str, crate::Check)] = &[("keygen_vectors", generator)];
 
 /// The keys of a rule, in order.
 #[derive(Clone, Debug)]
-pub enum Keys {
+pub(crate) enum Keys {
     Bytes(Vec<Vec<u8>>),
     /// UTF-16 code units: not every one of them is text, some have lone surrogates.
     Text(Vec<Vec<u16>>),
-    /// With their size in bits, if the rule says it; 64 otherwise.
-    Integers(Vec<i64>, u32),
+    Integers(Vec<i64>),
     Doubles(Vec<f64>),
 }
 
 impl Keys {
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Bytes(keys) => keys.len(),
             Self::Text(keys) => keys.len(),
-            Self::Integers(keys, _) => keys.len(),
+            Self::Integers(keys) => keys.len(),
             Self::Doubles(keys) => keys.len(),
         }
     }
 
     /// Keys that are bytes.
-    pub fn bytes(self) -> Vec<Vec<u8>> {
+    pub(crate) fn bytes(self) -> Vec<Vec<u8>> {
         match self {
             Self::Bytes(keys) => keys,
             other => panic!("bytes expected, not {other:?}"),
@@ -37,33 +36,33 @@ impl Keys {
 }
 
 /// UTF-16 as UTF-8, the way Java does it: a lone surrogate becomes one `?`.
-pub fn java_utf8(units: &[u16]) -> Vec<u8> {
+pub(crate) fn java_utf8(units: &[u16]) -> Vec<u8> {
     char::decode_utf16(units.iter().copied()).map(|unit| unit.unwrap_or('?')).collect::<String>().into_bytes()
 }
 
-pub struct SplitMix64(pub u64);
+pub(crate) struct SplitMix64(pub(crate) u64);
 
 impl SplitMix64 {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
 
-    fn length(&mut self, rule: &Rule) -> u64 {
+    fn length(&mut self, rule: &Rule<'_>) -> u64 {
         let (shortest, longest) = (rule.number("minlen"), rule.number("maxlen"));
         shortest + self.next() % (longest - shortest + 1)
     }
 
-    fn bytes(&mut self, rule: &Rule) -> Vec<u8> {
+    fn bytes(&mut self, rule: &Rule<'_>) -> Vec<u8> {
         let length = self.length(rule) as usize;
         let mut bytes: Vec<u8> = (0..length.div_ceil(8)).flat_map(|_| self.next().to_le_bytes()).collect();
         bytes.truncate(length);
         bytes
     }
 
-    fn text(&mut self, rule: &Rule) -> Vec<u16> {
+    fn text(&mut self, rule: &Rule<'_>) -> Vec<u16> {
         const CHARACTERS: [char; 16] = [
             'a',
             'b',
@@ -125,21 +124,21 @@ impl<'a> Rule<'a> {
     }
 }
 
-pub fn keys_of(rule: &Value) -> Keys {
+pub(crate) fn keys_of(rule: &Value) -> Keys {
     let rule = Rule(rule);
     match rule.text("rule") {
         "seq_ascii" => Keys::Bytes(rule.each(|i| rule.numbered(i).into_bytes())),
         "seq_text" => Keys::Text(rule.each(|i| rule.numbered(i).encode_utf16().collect())),
         "seq_u32le" => Keys::Bytes(rule.each(|i| (rule.stepped(i) as u32).to_le_bytes().to_vec())),
-        "seq_i64" => Keys::Integers(rule.each(|i| rule.stepped(i)), 64),
-        "seq_i32" => Keys::Integers(rule.each(|i| i64::from(rule.stepped(i) as i32)), 32),
+        "seq_i64" => Keys::Integers(rule.each(|i| rule.stepped(i))),
+        "seq_i32" => Keys::Integers(rule.each(|i| i64::from(rule.stepped(i) as i32))),
         "sm_i64" => {
             let mut random = rule.random();
-            Keys::Integers(rule.each(|_| random.next() as i64), 64)
+            Keys::Integers(rule.each(|_| random.next() as i64))
         }
         "sm_i32" => {
             let mut random = rule.random();
-            Keys::Integers(rule.each(|_| i64::from(random.next() as i32)), 32)
+            Keys::Integers(rule.each(|_| i64::from(random.next() as i32)))
         }
         "sm_bytes" => {
             let mut random = rule.random();
@@ -154,7 +153,7 @@ pub fn keys_of(rule: &Value) -> Keys {
             Keys::Text(rule.each(|_| random.text(&rule)))
         }
         "list_hex" => Keys::Bytes(rule.listed(hex)),
-        "list_int" => Keys::Integers(rule.listed(|key| key.parse().unwrap()), 64),
+        "list_int" => Keys::Integers(rule.listed(|key| key.parse().unwrap())),
         "list_text" => Keys::Text(rule.listed(|key| key.encode_utf16().collect())),
         "list_utf16be_hex" => Keys::Text(rule.listed(utf16)),
         "list_f64bits" => {
@@ -181,7 +180,7 @@ fn generator(case: &mut Case) {
                 assert_eq!(keys[i], utf16(text("utf16be_hex")));
                 assert_eq!(String::from_utf16(&keys[i]).unwrap(), text("text"));
             }
-            Keys::Integers(keys, _) => assert_eq!(keys[i].to_string(), text("int")),
+            Keys::Integers(keys) => assert_eq!(keys[i].to_string(), text("int")),
             Keys::Doubles(keys) => assert_eq!(format!("{:016x}", keys[i].to_bits()), text("f64bits")),
         }
     }

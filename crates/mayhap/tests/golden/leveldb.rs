@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::case::{Case, hex, to_hex};
 
-pub const FILES: &[(&str, fn(&mut Case))] = &[
+pub(crate) const FILES: &[(&str, crate::Check)] = &[
     ("badger_bits_per_key", bits_per_key),
     ("badger_extreme", badger_filter),
     ("badger_filters", badger_filter),
@@ -258,7 +258,7 @@ fn table_case(case: &mut Case) {
 }
 
 /// A table file by itself: all its keys are found, most others aren't, and nothing that happens to it is fatal.
-pub fn table_file(path: &Path) {
+pub(crate) fn table_file(path: &Path) {
     let file = std::fs::read(path).unwrap();
     let table = Table::view(&file).unwrap();
     let filter = table.filter().unwrap();

@@ -37,7 +37,7 @@ impl Key for SparkKey {
 
 fn keys(case: &Case, name: &str) -> Vec<SparkKey> {
     match (case.text("key_type"), case.keys(name)) {
-        ("long", Keys::Integers(keys, _)) => keys.into_iter().map(SparkKey::Long).collect(),
+        ("long", Keys::Integers(keys)) => keys.into_iter().map(SparkKey::Long).collect(),
         ("binary", Keys::Bytes(keys)) => keys.into_iter().map(SparkKey::Binary).collect(),
         ("string", Keys::Text(keys)) => keys.into_iter().map(SparkKey::Text).collect(),
         (key_type, keys) => panic!("{key_type} keys can't be {keys:?}"),

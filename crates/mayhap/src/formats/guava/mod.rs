@@ -70,6 +70,7 @@
 //! | 7 | 99.4 % | 699720 | 95.93 % | 95.92 % | 95.85 % | 95.89 % |
 //! | 10 | 99.9 % | 994935 | 99.48 % | 99.47 % | 99.51 % | 99.51 % |
 //!
+//! Guava 31.1 with the same keys gives the same figures (compared at 1, 2 and 5 times the plan).
 //! At twice the plan a filter at 1 % is no better than one at 16 %, and at five times the plan both only cost time. The
 //! estimated count stays good to the end: a filter that counts twice what was planned should be built again.
 //!

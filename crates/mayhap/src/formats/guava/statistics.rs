@@ -26,7 +26,7 @@ impl<S: Words> GuavaBloom<S> {
     ///
     /// let mut filter = GuavaBloom::with_rate(10_000, 0.01, Sizing::Guava31)?;
     /// filter.extend(0..5_000_i64);
-    /// assert_eq!(filter.approximate_element_count(), Some(5_010));
+    /// assert_eq!(filter.approximate_element_count(), Some(5_008));
     /// # Ok::<(), mayhap::Error>(())
     /// ```
     #[must_use]

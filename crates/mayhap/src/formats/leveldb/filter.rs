@@ -3,10 +3,12 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::batch;
+use super::hash::hash_key;
 use super::policy::{BloomPolicy, divides_by_zero};
 use super::recipe::{Flavour, LevelDb, MOST_HASHES};
 use crate::bits::{Owned, Words};
-use crate::bloom::ClassicBloom;
+use crate::bloom::{ClassicBloom, Scheme as _};
 use crate::codec::FormatError;
 use crate::error::Error;
 use crate::file::ReadOptions;
@@ -87,7 +89,7 @@ impl LevelDbFilter {
         self.filter.insert(key)
     }
 
-    /// [`insert`](Self::insert) for a key that was hashed already by [`hash_key`](super::hash_key).
+    /// [`insert`](Self::insert) for a key that was hashed already by [`hash_key`].
     #[inline]
     pub fn insert_hash(&mut self, hash: u32) -> bool {
         self.filter.insert_hash(hash)
@@ -184,7 +186,7 @@ impl<S: Words> LevelDbFilter<S> {
         self.filter.contains(key)
     }
 
-    /// [`contains`](Self::contains) for a key that was hashed already by [`hash_key`](super::hash_key).
+    /// [`contains`](Self::contains) for a key that was hashed already by [`hash_key`].
     #[inline]
     pub fn contains_hash(&self, hash: u32) -> bool {
         self.filter.contains_hash(hash)
@@ -195,7 +197,8 @@ impl<S: Words> LevelDbFilter<S> {
     /// # Panics
     /// When the slices differ in length.
     pub fn contains_each<K: Key>(&self, keys: &[K], found: &mut [bool]) {
-        self.filter.contains_each(keys, found);
+        assert_eq!(keys.len(), found.len(), "one answer for each key");
+        self.contains_batch(keys.iter().map(hash_key), found);
     }
 
     /// [`contains_each`](Self::contains_each) for keys that were hashed already.
@@ -203,7 +206,13 @@ impl<S: Words> LevelDbFilter<S> {
     /// # Panics
     /// When the slices differ in length.
     pub fn contains_hashes(&self, hashes: &[u32], found: &mut [bool]) {
-        self.filter.contains_hashes(hashes, found);
+        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
+        self.contains_batch(hashes.iter().copied(), found);
+    }
+
+    fn contains_batch(&self, hashes: impl Iterator<Item = u32>, found: &mut [bool]) {
+        let range = LevelDb::range(self.filter.bits());
+        batch::contains(self.filter.words(), self.filter.hashes(), range, hashes, found);
     }
 
     /// Number of bits.

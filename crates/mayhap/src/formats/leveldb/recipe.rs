@@ -62,7 +62,7 @@ impl Remainder {
 
     /// `x % divisor`.
     #[inline(always)]
-    const fn of(self, x: u32) -> u64 {
+    pub(super) const fn of(self, x: u32) -> u64 {
         let fraction = self.reciprocal.wrapping_mul(x as u64);
         #[allow(
             clippy::cast_possible_truncation,

@@ -183,15 +183,23 @@ fn column_chunk(
 /// Reads `ColumnMetaData`.
 fn column_metadata(compact: &mut Compact<'_>, chunk: &mut ColumnChunk) -> Result<(), FormatError> {
     let (mut offset, mut length) = (None, None);
-    let mut id = 0;
+    let (mut id, mut has_path) = (0, false);
     while let Some(kind) = compact.field(&mut id)? {
         match (id, kind) {
             (1, Kind::I32) => chunk.physical_type = Some(PhysicalType::new(compact.i32()?)?),
-            (3, Kind::List) => chunk.path = path(compact)?,
+            (3, Kind::List) => (chunk.path, has_path) = (path(compact)?, true),
             (14, Kind::I64) => offset = Some(not_negative("bloom_filter_offset", compact.i64()?)?),
             (15, Kind::I32) => length = Some(not_negative("bloom_filter_length", compact.i32()?.into())?),
             _ => compact.skip(kind)?,
         }
+    }
+    // Without the two, which Parquet requires, one column after another could be claimed with three bytes each.
+    if chunk.physical_type.is_none() || !has_path {
+        return Err(FormatError::BadField {
+            field: "meta_data",
+            value: 0,
+            must_be: "with a type and a path",
+        });
     }
     chunk.filter = offset.map(|offset| (offset, length));
     Ok(())

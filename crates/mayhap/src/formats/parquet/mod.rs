@@ -106,6 +106,7 @@
 //!   strangers, use [`BloomFilter`](crate::BloomFilter) with a secret key.
 
 mod blocks;
+mod bytes;
 mod column;
 mod compact;
 #[cfg(feature = "std")]

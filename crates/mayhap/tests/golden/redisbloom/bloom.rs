@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Command, check_damage, recorded_chunks, seal_dump};
 use crate::case::Case;
 
-pub fn case(case: &mut Case) {
+pub(crate) fn case(case: &mut Case) {
     case.note(&["id"]);
     let keys = case.keys("keys").bytes();
     let mut filter = reserved(case);
@@ -31,7 +31,7 @@ pub fn case(case: &mut Case) {
 }
 
 /// The filter of a case, with all its keys.
-pub fn rebuilt(case: &Case) -> RedisBloom {
+pub(crate) fn rebuilt(case: &Case) -> RedisBloom {
     let mut filter = reserved(case);
     for key in case.keys("keys").bytes() {
         let _ = filter.add(&key);
@@ -40,7 +40,7 @@ pub fn rebuilt(case: &Case) -> RedisBloom {
 }
 
 /// A payload is what we write, and what we read is the filter.
-pub fn check_dump(dump: &[u8], filter: &RedisBloom) {
+pub(crate) fn check_dump(dump: &[u8], filter: &RedisBloom) {
     let version = RdbVersion::of_dump(dump).unwrap();
     assert!(RedisBloom::from_dump(dump).unwrap() == *filter, "the payload read");
     assert_eq!(filter.to_dump(version).unwrap(), dump, "the payload written");

@@ -8,7 +8,7 @@ use super::{Command, check_damage, recorded_chunks, seal_dump};
 use crate::case::{Case, to_hex};
 
 /// A line of `redisbloom_cf*.jsonl`: a filter is reserved, keys are added, others removed, and it is compacted or not.
-pub fn case(case: &mut Case) {
+pub(super) fn case(case: &mut Case) {
     case.note(&["id"]);
     let keys = case.keys("keys").bytes();
     let probes = case.keys("probes").bytes();
@@ -43,7 +43,7 @@ pub fn case(case: &mut Case) {
 }
 
 /// The filter that a line of `redisbloom_cf*.jsonl` describes, after all of its commands.
-pub fn rebuilt(case: &Case) -> RedisCuckoo {
+pub(super) fn rebuilt(case: &Case) -> RedisCuckoo {
     let mut filter = reserved(case);
     add(case, &mut filter);
     delete(case, &mut filter);

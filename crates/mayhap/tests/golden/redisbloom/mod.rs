@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::case::{Case, hex};
 
-pub const FILES: &[(&str, fn(&mut Case))] =
+pub(crate) const FILES: &[(&str, crate::Check)] =
     &[("redisbloom_bf", bloom::case), ("redisbloom_cf", cuckoo::case), ("redisbloom_dump", dump)];
 
 /// A payload of the filter that has the same id among those of the commands, if they stand beside it.
@@ -55,7 +55,7 @@ fn same_id(case: &Case, start: &str, id: &str) -> Option<Case> {
 }
 
 /// Every filter in an RDB file is read and written back as it was; of the file whose keys are known, they are found.
-pub fn rdb_file(path: &Path) {
+pub(crate) fn rdb_file(path: &Path) {
     let bytes = std::fs::read(path).unwrap();
     let mut keys = Vec::new();
     for entry in RdbFile::new(&bytes).unwrap() {

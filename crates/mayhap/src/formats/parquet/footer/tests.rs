@@ -201,6 +201,9 @@ fn what_is_no_parquet_file_is_refused() {
     assert!(ParquetFooter::from_file(&file(&[], &[chunk(&negative)])).is_err());
     let no_text = Struct::default().list(3, 8, &[vec![2, 0xff, 0xfe]]).end();
     assert!(ParquetFooter::from_file(&file(&[], &[chunk(&no_text)])).is_err());
+    for incomplete in [Struct::default().end(), Struct::default().number(1, 5, 2).end()] {
+        assert!(ParquetFooter::from_file(&file(&[], &[chunk(&incomplete)])).is_err());
+    }
     let unknown = Struct::default().number(1, 5, 8).end();
     assert!(matches!(
         ParquetFooter::from_file(&file(&[], &[chunk(&unknown)])),

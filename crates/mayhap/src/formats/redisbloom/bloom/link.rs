@@ -1,7 +1,5 @@
 //! One filter of the chain: its figures and its bits.
 
-use core::f64::consts::LN_2;
-
 use super::RedisRecipe;
 use super::options::Options;
 use crate::bits::{AllocError, BLOCK_BYTES, Owned, Words};
@@ -35,6 +33,7 @@ pub struct RedisLink {
 
 /// RedisBloom's digits of ln² 2 and ln 2: fewer than a double holds, and part of the format.
 const LN_2_SQUARED: f64 = 0.480_453_013_918_201;
+#[allow(clippy::approx_constant, reason = "it isn't the constant")]
 const SHORT_LN_2: f64 = 0.693_147_180_559_945;
 
 /// More than the lowest rate that a double can say would need. What asks for more is no filter, but a trap: every
@@ -116,7 +115,6 @@ impl RedisLink {
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "compared with the most before")]
 fn hashes_for(bits_per_entry: f64) -> Option<u32> {
-    debug_assert!((SHORT_LN_2 - LN_2).abs() < 1e-14);
     let hashes = libm::ceil(SHORT_LN_2 * bits_per_entry);
     (hashes >= 1.0 && hashes <= f64::from(MOST_HASHES)).then_some(hashes as u32)
 }

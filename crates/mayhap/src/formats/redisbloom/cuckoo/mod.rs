@@ -102,6 +102,7 @@ mod shape;
 mod table;
 #[cfg(test)]
 mod tests;
+mod word;
 
 use alloc::vec::Vec;
 use core::fmt;

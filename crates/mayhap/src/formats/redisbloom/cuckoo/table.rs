@@ -1,5 +1,6 @@
 //! One sub-filter: buckets of one-byte fingerprints, back to back.
 
+use super::word::{equal, first_bytes};
 use crate::bits::{AllocError, BLOCK_BYTES, Owned, prefetch_read, prefetch_write};
 
 /// Spreads a fingerprint over the hash, to find a key's other bucket from the one it is in.
@@ -31,7 +32,7 @@ impl Places {
 /// The other bucket of a fingerprint, before it is cut to the number of buckets. Twice is once.
 #[inline(always)]
 fn other(fingerprint: u8, bucket: u64) -> u64 {
-    bucket ^ u64::from(fingerprint) * SPREAD
+    bucket ^ (u64::from(fingerprint) * SPREAD)
 }
 
 /// Buckets of fingerprints; 0 is a free slot.
@@ -262,23 +263,6 @@ fn blocks(buckets: u64, bucket_size: u8) -> Option<u64> {
     Some(buckets.checked_mul(u64::from(bucket_size))?.checked_add(7)?.div_ceil(BLOCK_BYTES as u64))
 }
 
-const HIGHEST_BITS: u64 = 0x8080_8080_8080_8080;
-const LOWEST_BITS: u64 = 0x0101_0101_0101_0101;
-
-/// The highest bit of each byte of the word that equals `byte`. No borrow or carry runs from one byte into the next, so
-/// that all of them can be counted, not only the first be trusted.
-#[inline(always)]
-fn equal(word: u64, byte: u8) -> u64 {
-    let difference = word ^ LOWEST_BITS * u64::from(byte);
-    !(((difference & !HIGHEST_BITS) + !HIGHEST_BITS) | difference) & HIGHEST_BITS
-}
-
-/// The highest bits of the first `count` bytes of a word, 1 to 8.
-#[inline(always)]
-fn first_bytes(count: usize) -> u64 {
-    HIGHEST_BITS >> (64 - 8 * count)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,19 +304,6 @@ mod tests {
                 }
             }
             assert_eq!(table.taken(), slots.iter().filter(|slot| **slot != 0).count() as u64);
-        }
-    }
-
-    #[test]
-    fn every_byte_is_compared_exactly() {
-        let mut state = 2;
-        for _ in 0..10_000 {
-            let bytes: [u8; 8] =
-                core::array::from_fn(|_| (random(&mut state) % 3 * 127 + random(&mut state) % 2) as u8);
-            for byte in [0, 1, 127, 128, 254, 255] {
-                let expected = (0..8).filter(|i| bytes[*i] == byte).map(|i| 0x80 << (8 * i)).sum::<u64>();
-                assert_eq!(equal(u64::from_le_bytes(bytes), byte), expected);
-            }
         }
     }
 

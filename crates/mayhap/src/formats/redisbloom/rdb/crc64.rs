@@ -12,7 +12,7 @@ pub(super) fn crc64(bytes: &[u8]) -> u64 {
         let mixed = (crc ^ u64::from_le_bytes(*word)).to_le_bytes();
         mixed.iter().zip(TABLES.iter().rev()).fold(0, |crc, (byte, table)| crc ^ table[usize::from(*byte)])
     });
-    rest.iter().fold(crc, |crc, byte| TABLES[0][(crc as u8 ^ byte) as usize] ^ (crc >> 8))
+    rest.iter().fold(crc, |crc, byte| TABLES[0][usize::from(crc.to_le_bytes()[0] ^ byte)] ^ (crc >> 8))
 }
 
 #[allow(clippy::large_stack_arrays, reason = "at compile time")]

@@ -247,7 +247,10 @@ mod tests {
         bytes
     }
 
-    fn keys(bytes: &[u8]) -> Result<Vec<(u64, Vec<u8>, Option<u64>, Cow<'static, str>)>, FormatError> {
+    /// Database, key, when it expires, type.
+    type Told = (u64, Vec<u8>, Option<u64>, Cow<'static, str>);
+
+    fn keys(bytes: &[u8]) -> Result<Vec<Told>, FormatError> {
         RdbFile::new(bytes)?
             .map(|entry| entry.map(|e| (e.database(), e.key().to_vec(), e.expires_ms(), e.type_name())))
             .collect()
