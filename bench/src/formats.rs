@@ -5,6 +5,9 @@
 //! for each position, one key after the other. The hash functions of both sides are the same code, so that the
 //! difference is what is done with the hash.
 
+#![allow(clippy::cast_possible_truncation, reason = "what is measured fits the memory of this machine")]
+
+use mayhap::Key;
 use mayhap::formats::guava::{GuavaBloom, Sizing};
 use mayhap::formats::leveldb::{LevelDbFilter, SEED, hash as leveldb_hash};
 use mayhap::formats::redisbloom::RedisBloom;
@@ -22,38 +25,53 @@ const RATE: f64 = 0.01;
 /// LevelDB plans by bits per key.
 const BITS_PER_KEY: u32 = 10;
 
+/// What can be asked: integers of eight bytes, and URLs.
+trait Question: Key + AsRef<[u8]> + Copy {}
+
+impl Question for [u8; 8] {}
+impl Question for &str {}
+
 /// A filter of either side.
 trait Filter: Sized {
-    fn insert(&mut self, key: &str);
-    fn contains(&self, key: &str) -> bool;
+    fn insert(&mut self, key: impl Question);
+    fn contains(&self, key: impl Question) -> bool;
     /// How many of the keys are found, asked all at once.
-    fn count(&self, keys: &[&str]) -> usize;
+    fn count(&self, keys: &[impl Question]) -> usize;
     /// The bits as little-endian bytes, to show that both sides have the same.
     fn bits(&self) -> Result<Vec<u8>, Failure>;
 }
 
-/// Fills both sides and asks both; one table for each number of keys.
+/// Fills both sides and asks both; a table for each kind of key.
 pub(crate) fn run(n: usize, settings: &Settings) -> Result<Vec<Report>, Failure> {
     eprintln!("formats, {} keys: making them", report::count(n));
     let questions = settings.questions.unwrap_or(1_000_000);
-    let inserted = UrlArena::of(keys::present(0, n));
-    let inserted = inserted.urls();
-    let hits: Vec<&str> = keys::draws(n, questions).map(|place| inserted[place]).collect();
-    let absent = UrlArena::of(keys::absent(questions));
-    let misses = absent.urls();
     let rounds = settings.rounds_of(n);
+    // Keys are written out in the order in which they are asked: fetching the key is not what is compared.
+    let integers = |numbers: &mut dyn Iterator<Item = u64>| -> Vec<[u8; 8]> {
+        keys::integers(numbers).into_iter().map(u64::to_le_bytes).collect()
+    };
+    let inserted = integers(&mut keys::present(0, n));
+    let hits = integers(&mut keys::asked(0, n, questions));
+    let misses = integers(&mut keys::absent(questions));
+    let of_integers =
+        run_keys("integers", Keys { inserted: &inserted, hits: &hits, misses: &misses, rounds })?;
 
+    let arenas = [
+        UrlArena::of(keys::present(0, n)),
+        UrlArena::of(keys::asked(0, n, questions)),
+        UrlArena::of(keys::absent(questions)),
+    ];
+    let [inserted, hits, misses] = [0, 1, 2].map(|arena: usize| arenas[arena].urls());
+    let of_urls = run_keys("URLs", Keys { inserted: &inserted, hits: &hits, misses: &misses, rounds })?;
+    Ok(vec![of_integers, of_urls])
+}
+
+fn run_keys<K: Question>(kind: &str, keys: Keys<'_, K>) -> Result<Report, Failure> {
+    let n = keys.inserted.len();
     let mut rows = Vec::new();
     let mut samples = Vec::new();
-    let keys = Keys { inserted: &inserted, hits: &hits, misses: &misses, rounds };
-    compare(
-        "LevelDB",
-        keys,
-        plain::LevelDb::new(n),
-        LevelDbFilter::new(n as u64, BITS_PER_KEY)?,
-        &mut rows,
-        &mut samples,
-    )?;
+    let leveldb = LevelDbFilter::new(n as u64, BITS_PER_KEY)?;
+    compare("LevelDB", keys, plain::LevelDb::new(n), leveldb, &mut rows, &mut samples)?;
     let guava = GuavaBloom::with_rate(n as u64, RATE, Sizing::Guava31)?;
     let plain = plain::Guava::new(guava.bits(), guava.hashes());
     compare("Guava, MITZ_64", keys, plain, guava, &mut rows, &mut samples)?;
@@ -61,38 +79,46 @@ pub(crate) fn run(n: usize, settings: &Settings) -> Result<Vec<Report>, Failure>
     let link = redis.links().next().ok_or("a chain has a link")?;
     let plain = plain::Redis::new(link.bits, link.hashes);
     compare("RedisBloom", keys, plain, redis, &mut rows, &mut samples)?;
-    Ok(vec![Report {
-        title: format!("formats: {} URLs", report::count(n)),
+    Ok(Report {
+        title: format!("formats: {} {kind}", report::count(n)),
         header: vec!["recipe", "asked", "plain ns", "one by one", "", "batches", ""],
         rows,
         notes: vec![format!(
-            "CPU time of a question, medians of {rounds} interleaved rounds of {} questions. The bits of both \
-             sides are compared, and equal. Target: 1.5x.",
-            report::count(questions)
+            "CPU time of a question, medians of {} interleaved rounds of {} questions. The bits of both sides \
+             are compared, and equal. Target: 1.5x.",
+            keys.rounds,
+            report::count(keys.hits.len())
         )],
-        json: json!({"cell": "formats", "keys": n, "samples": samples}),
-    }])
+        json: json!({"cell": "formats", "keys": n, "kind": kind, "samples": samples}),
+    })
 }
 
-#[derive(Clone, Copy)]
-struct Keys<'a> {
-    inserted: &'a [&'a str],
-    hits: &'a [&'a str],
-    misses: &'a [&'a str],
+struct Keys<'a, K> {
+    inserted: &'a [K],
+    hits: &'a [K],
+    misses: &'a [K],
     rounds: usize,
 }
 
-fn compare<P: Filter, O: Filter>(
+impl<K> Clone for Keys<'_, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for Keys<'_, K> {}
+
+fn compare<K: Question, P: Filter, O: Filter>(
     name: &str,
-    keys: Keys<'_>,
+    keys: Keys<'_, K>,
     mut plain: P,
     mut ours: O,
     rows: &mut Vec<Vec<String>>,
     samples: &mut Vec<Value>,
 ) -> Result<(), Failure> {
     for key in keys.inserted {
-        plain.insert(key);
-        ours.insert(key);
+        plain.insert(*key);
+        ours.insert(*key);
     }
     if plain.bits()? != ours.bits()? {
         return Err(format!("{name}: the bits differ").into());
@@ -131,22 +157,22 @@ fn compare<P: Filter, O: Filter>(
 }
 
 #[inline(never)]
-fn one_by_one(filter: &impl Filter, keys: &[&str]) -> usize {
-    keys.iter().filter(|key| filter.contains(key)).count()
+fn one_by_one(filter: &impl Filter, keys: &[impl Question]) -> usize {
+    keys.iter().filter(|key| filter.contains(**key)).count()
 }
 
 /// Gives one of ours the trait.
 macro_rules! ours {
     ($type:ty, $insert:ident, |$filter:ident| $bits:expr) => {
         impl Filter for $type {
-            fn insert(&mut self, key: &str) {
-                let _ = Self::$insert(self, key);
+            fn insert(&mut self, key: impl Question) {
+                let _ = Self::$insert(self, &key);
             }
             #[inline]
-            fn contains(&self, key: &str) -> bool {
-                Self::contains(self, key)
+            fn contains(&self, key: impl Question) -> bool {
+                Self::contains(self, &key)
             }
-            fn count(&self, keys: &[&str]) -> usize {
+            fn count(&self, keys: &[impl Question]) -> usize {
                 let mut found = [false; 512];
                 let chunks = keys.chunks(found.len());
                 chunks
@@ -175,7 +201,7 @@ ours!(RedisBloom, add, |filter| {
 
 /// By the book.
 mod plain {
-    use super::{BITS_PER_KEY, Failure, Filter, SEED, leveldb_hash, murmur3_128, murmur64a};
+    use super::{BITS_PER_KEY, Failure, Filter, Question, SEED, leveldb_hash, murmur3_128, murmur64a};
 
     pub(super) struct LevelDb {
         bytes: Vec<u8>,
@@ -188,8 +214,8 @@ mod plain {
             Self { bytes: vec![0; bits.div_ceil(8)], hashes: (f64::from(BITS_PER_KEY) * 0.69) as u32 }
         }
 
-        fn positions(&self, key: &str) -> impl Iterator<Item = usize> {
-            let mut hash = leveldb_hash(key.as_bytes(), SEED);
+        fn positions(&self, key: &[u8]) -> impl Iterator<Item = usize> {
+            let mut hash = leveldb_hash(key, SEED);
             let (delta, bits) = (hash.rotate_right(17), self.bytes.len() * 8);
             (0..self.hashes).map(move |_| {
                 let position = hash as usize % bits;
@@ -209,8 +235,8 @@ mod plain {
             Self { words: vec![0; bits as usize / 64], hashes }
         }
 
-        fn positions(&self, key: &str) -> impl Iterator<Item = usize> {
-            let [mut hash, step] = murmur3_128(key.as_bytes(), 0);
+        fn positions(&self, key: &[u8]) -> impl Iterator<Item = usize> {
+            let [mut hash, step] = murmur3_128(key, 0);
             let bits = self.words.len() as u64 * 64;
             (0..self.hashes).map(move |_| {
                 let position = (hash & (u64::MAX >> 1)) % bits;
@@ -230,9 +256,9 @@ mod plain {
             Self { bytes: vec![0; bits as usize / 8], hashes }
         }
 
-        fn positions(&self, key: &str) -> impl Iterator<Item = usize> {
-            let a = murmur64a(key.as_bytes(), 0xc6a4_a793_5bd1_e995);
-            let b = murmur64a(key.as_bytes(), a);
+        fn positions(&self, key: &[u8]) -> impl Iterator<Item = usize> {
+            let a = murmur64a(key, 0xc6a4_a793_5bd1_e995);
+            let b = murmur64a(key, a);
             let bits = self.bytes.len() as u64 * 8;
             (0..u64::from(self.hashes)).map(move |i| (a.wrapping_add(i.wrapping_mul(b)) % bits) as usize)
         }
@@ -241,18 +267,18 @@ mod plain {
     macro_rules! plain {
         ($type:ty, $array:ident, $unit:literal, |$filter:ident| $bits:expr) => {
             impl Filter for $type {
-                fn insert(&mut self, key: &str) {
-                    for position in self.positions(key).collect::<Vec<_>>() {
+                fn insert(&mut self, key: impl Question) {
+                    for position in self.positions(key.as_ref()).collect::<Vec<_>>() {
                         self.$array[position / $unit] |= 1 << (position % $unit);
                     }
                 }
                 #[inline]
-                fn contains(&self, key: &str) -> bool {
-                    self.positions(key)
+                fn contains(&self, key: impl Question) -> bool {
+                    self.positions(key.as_ref())
                         .all(|position| self.$array[position / $unit] & (1 << (position % $unit)) != 0)
                 }
-                fn count(&self, keys: &[&str]) -> usize {
-                    keys.iter().filter(|key| self.contains(key)).count()
+                fn count(&self, keys: &[impl Question]) -> usize {
+                    keys.iter().filter(|key| self.contains(**key)).count()
                 }
                 fn bits(&self) -> Result<Vec<u8>, Failure> {
                     let $filter = self;

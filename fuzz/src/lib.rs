@@ -37,6 +37,7 @@ pub const TARGETS: &[Target] = &[
     targets::foreign::PARQUET,
     targets::foreign::REDIS_CHUNKS,
     targets::foreign::REDIS_RDB,
+    targets::resp::TARGET,
 ];
 
 /// The input of one case, which the three numbers alone determine.

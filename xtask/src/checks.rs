@@ -7,7 +7,7 @@ use crate::step::{Cargo, Outcome, Step, root, run_all};
 
 /// Optimised, because rates need many keys, but with overflow checks and debug assertions, and without the link-time
 /// optimisation that would make every test binary slow to build.
-const PROFILE: &str = "--profile test-release";
+pub(crate) const PROFILE: &str = "--profile test-release";
 
 /// Where the no_std probe lives: outside the workspace, so that nothing else in it can turn `std` on.
 const PROBE: &str = "xtask/no_std_probe";
@@ -57,6 +57,11 @@ pub(crate) fn all() -> Vec<Step> {
             name: "no_std",
             about: "the library needs nothing of std: a program without it builds",
             commands: vec![Cargo::new(&format!("build --manifest-path {PROBE}/Cargo.toml"))],
+        },
+        Step {
+            name: "clients",
+            about: "redis-cli, redis-py and node-redis find what they need",
+            commands: vec![Cargo::new("xtask clients")],
         },
         Step { name: "fuzz", about: "a brief fuzz", commands: vec![fuzz(&[])] },
     ]

@@ -4,6 +4,7 @@
 //! compile. What needs the library (fuzzing, benchmarks) is a program of its own that is started from here.
 
 mod checks;
+mod clients;
 mod step;
 
 use std::process::ExitCode;
@@ -17,6 +18,7 @@ Tasks:
   test [STEP…]    every check, in order, or only the named ones
   fuzz [TARGET…] [--seconds N] [--seed S]
                   feed mutated input to the fuzz targets (all of them, 15 s in total, if nothing is said)
+  clients         the server, with the Redis clients that people use: redis-cli, redis-py, node-redis
   bench [ARG…]    the comparisons with other filters; see docs/benchmarks.md
 
 Steps of `test`:";
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
     let outcome = match task.as_str() {
         "test" => checks::run(&rest),
         "fuzz" => step::run_alone(&checks::fuzz(&rest)),
+        "clients" => clients::run(),
         "bench" => step::run_alone(&checks::bench(&rest)),
         "" | "help" | "-h" | "--help" => {
             println!("{TASKS}");

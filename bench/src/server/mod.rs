@@ -4,6 +4,8 @@
 //! yardstick is what Redis pays for a GET. Nothing but loopback TCP lies between: at one command a round trip that, and
 //! the system calls, is most of the cost.
 
+#![allow(clippy::cast_possible_truncation, reason = "counts and places of samples, for people to read")]
+
 mod client;
 mod latency;
 mod process;

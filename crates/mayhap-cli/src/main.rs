@@ -10,6 +10,7 @@ mod lines;
 mod numbers;
 mod plan;
 mod progress;
+mod serve;
 
 use std::process::ExitCode;
 
@@ -31,6 +32,7 @@ const EXAMPLES: &str = "\
 Examples:
   mayhap plan -n 100M -p 1%            what would a filter of 100 million keys cost?
   mayhap dedup urls.txt > unique.txt   every line once, in 64 MiB of memory
+  mayhap serve                         filters for every Redis client, on port 25666
 
 Exit codes: 0 success, 2 error.";
 
@@ -38,12 +40,14 @@ Exit codes: 0 success, 2 error.";
 enum Command {
     Plan(plan::Arguments),
     Dedup(dedup::Arguments),
+    Serve(serve::Arguments),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Dedup(arguments) => dedup::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
     };
     match result {
         // Whoever read our output (`head`, a pager) has seen enough.

@@ -85,8 +85,6 @@ pub mod sizing;
 pub use bitmap::Bitmap;
 #[cfg(all(feature = "bitmap", feature = "std"))]
 pub use bitmap::MappedBitmap;
-#[cfg(feature = "std")]
-pub use bloom::{MappedScalableBloom, SharedScalableBloom};
 pub use bloom::{BloomBuilder, BloomFilter, ClassicBloom, Shape, SharedBloomFilter, SharedClassicBloom};
 pub use bloom::{DualBloom, DualBuilder, DualRates, WindowBloom, WindowBuilder};
 pub use bloom::{Growth, LayerInfo, ScalableBloom, ScalableBuilder};
@@ -94,6 +92,8 @@ pub use bloom::{Growth, LayerInfo, ScalableBloom, ScalableBuilder};
 pub use bloom::{MappedBloomFilter, MappedClassicBloom};
 #[cfg(feature = "std")]
 pub use bloom::{MappedDualBloom, MappedWindowBloom};
+#[cfg(feature = "std")]
+pub use bloom::{MappedScalableBloom, SharedScalableBloom};
 #[cfg(feature = "std")]
 pub use counting::MappedCountingBloom;
 pub use counting::{CountingBloom, CountingBuilder};

@@ -6,3 +6,4 @@ pub mod file;
 pub mod foreign;
 mod model;
 pub mod multiset;
+pub mod resp;

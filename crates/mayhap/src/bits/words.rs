@@ -15,6 +15,12 @@ pub trait Words {
     fn word(&self, index: u64) -> u64;
     /// Starts loading the word at `index`.
     fn prefetch(&self, index: u64);
+
+    /// 1 if the bit at `position` is set, otherwise 0. Bytes that aren't aligned have a shorter way to it than by a word.
+    #[inline(always)]
+    fn bit(&self, position: u64) -> u64 {
+        (self.word(position / 64) >> (position % 64)) & 1
+    }
 }
 
 /// Words that their one owner can write.
@@ -40,6 +46,11 @@ impl<S: Blocks> Words for S {
     #[inline(always)]
     fn prefetch(&self, index: u64) {
         prefetch_read(&self.lines()[place(index).0]);
+    }
+
+    #[inline(always)]
+    fn bit(&self, position: u64) -> u64 {
+        self.bit_at(position)
     }
 }
 

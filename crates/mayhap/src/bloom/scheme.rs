@@ -27,7 +27,12 @@ pub trait Scheme: Clone + PartialEq + fmt::Debug {
     fn range(bits: u64) -> Self::Range;
 
     /// The `hashes` positions of a hash, each in the range.
-    fn positions(&self, hash: Self::Hash, hashes: u32, range: Self::Range) -> impl Iterator<Item = u64>;
+    fn positions(
+        &self,
+        hash: Self::Hash,
+        hashes: u32,
+        range: Self::Range,
+    ) -> impl Iterator<Item = u64> + Clone;
 }
 
 /// mayhap's own recipe: double hashing on 64 bits that can't degenerate.
@@ -76,7 +81,7 @@ impl Scheme for Native {
     }
 
     #[inline(always)]
-    fn positions(&self, digest: Digest, hashes: u32, bits: u64) -> impl Iterator<Item = u64> {
+    fn positions(&self, digest: Digest, hashes: u32, bits: u64) -> impl Iterator<Item = u64> + Clone {
         positions_by_steps(digest.get(), second_digest(digest.get()), hashes, bits)
     }
 }
@@ -86,7 +91,7 @@ const MULTIPLIER: u64 = 0xd134_2543_de82_ef95;
 
 /// The positions from a start and a step, whatever they are.
 #[inline(always)]
-fn positions_by_steps(mut at: u64, step: u64, hashes: u32, bits: u64) -> impl Iterator<Item = u64> {
+fn positions_by_steps(mut at: u64, step: u64, hashes: u32, bits: u64) -> impl Iterator<Item = u64> + Clone {
     let step = step | 1;
     (0..hashes).map(move |_| {
         #[allow(clippy::cast_possible_truncation, reason = "the high half of the product is below bits")]

@@ -215,7 +215,10 @@ impl fmt::Display for FormatError {
                 )
             }
             Self::Encrypted { what } => {
-                write!(f, "{what} is encrypted, and is not read here; decrypt it with the program that wrote it")
+                write!(
+                    f,
+                    "{what} is encrypted, and is not read here; decrypt it with the program that wrote it"
+                )
             }
             Self::WrongKey { expected, got: None } => {
                 write!(f, "the filter was built with a secret key (id {expected:#018x}); give that key")

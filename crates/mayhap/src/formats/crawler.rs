@@ -73,7 +73,7 @@ impl Scheme for Fnv1Steps {
     }
 
     #[inline(always)]
-    fn positions(&self, hash: u64, hashes: u32, range: Modulus) -> impl Iterator<Item = u64> {
+    fn positions(&self, hash: u64, hashes: u32, range: Modulus) -> impl Iterator<Item = u64> + Clone {
         #[allow(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
         let (mut at, step) = (hash as u32, (hash >> 32) as u32);
         (0..hashes).map(move |_| {

@@ -26,12 +26,12 @@ impl<'a> Input<'a> {
 
     /// The next `count` bytes.
     pub(crate) fn take(&mut self, count: u64) -> Result<&'a [u8], FormatError> {
-        let taken =
-            usize::try_from(count).ok().and_then(|count| self.rest.split_at_checked(count)).ok_or_else(|| {
-                FormatError::Truncated {
-                    needed: self.taken.saturating_add(count),
-                    got: self.taken + self.rest.len() as u64,
-                }
+        let taken = usize::try_from(count)
+            .ok()
+            .and_then(|count| self.rest.split_at_checked(count))
+            .ok_or_else(|| FormatError::Truncated {
+                needed: self.taken.saturating_add(count),
+                got: self.taken + self.rest.len() as u64,
             })?;
         self.rest = taken.1;
         self.taken += count;

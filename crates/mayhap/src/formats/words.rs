@@ -67,6 +67,11 @@ impl Words for LittleEndian<'_> {
     fn prefetch(&self, index: u64) {
         prefetch_read(&self.0[start(index)]);
     }
+
+    #[inline(always)]
+    fn bit(&self, position: u64) -> u64 {
+        u64::from((self.0[at(position / 8)] >> (position % 8)) & 1)
+    }
 }
 
 impl Words for BigEndian<'_> {
@@ -169,6 +174,9 @@ mod tests {
             for index in 0..view.word_count() {
                 assert_eq!(view.word(index), owned.word(index));
                 view.prefetch(index);
+                assert!((64 * index..).take(64).all(|p| {
+                    p / 8 >= u64::from(length) || view.bit(p) == view.word(index) >> (p % 64) & 1
+                }));
             }
             let mut out = vec![9];
             write_little_endian(&owned, u64::from(length), &mut out).unwrap();

@@ -56,7 +56,11 @@ impl<C: Scheme, S: WordsMut> ClassicBloom<C, S> {
         });
     }
 
-    pub(crate) fn insert_batch(&mut self, hashes: impl Iterator<Item = C::Hash>, mut answer: impl FnMut(bool)) {
+    pub(crate) fn insert_batch(
+        &mut self,
+        hashes: impl Iterator<Item = C::Hash>,
+        mut answer: impl FnMut(bool),
+    ) {
         let ahead = self.wants_prefetch();
         in_groups(
             self,

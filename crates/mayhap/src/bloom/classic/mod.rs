@@ -21,6 +21,7 @@ mod combine;
 mod estimate;
 mod file;
 mod insert;
+mod lookup;
 mod shared;
 
 use core::fmt;
@@ -164,7 +165,7 @@ impl<C: Scheme, S: Words> ClassicBloom<C, S> {
     /// [`contains`](Self::contains) for a key that was hashed already.
     #[inline]
     pub fn contains_hash(&self, hash: C::Hash) -> bool {
-        self.positions(hash).all(|position| (self.words.word(position / 64) >> (position % 64)) & 1 == 1)
+        self.positions(hash).all(|position| self.words.bit(position) == 1)
     }
 
     /// Asks for many keys at once: `found[i]` tells whether `keys[i]` may be in the set. Faster than one by one when
@@ -186,23 +187,8 @@ impl<C: Scheme, S: Words> ClassicBloom<C, S> {
         self.contains_batch(hashes.iter().copied(), found);
     }
 
-    pub(crate) fn contains_batch(&self, hashes: impl Iterator<Item = C::Hash>, found: &mut [bool]) {
-        let mut answers = found.iter_mut();
-        in_groups(
-            &mut &*self,
-            hashes,
-            self.wants_prefetch(),
-            |filter, hash| filter.positions(hash).for_each(|position| filter.words.prefetch(position / 64)),
-            |filter, hash| {
-                if let Some(answer) = answers.next() {
-                    *answer = filter.contains_hash(hash);
-                }
-            },
-        );
-    }
-
     #[inline(always)]
-    fn positions(&self, hash: C::Hash) -> impl Iterator<Item = u64> {
+    fn positions(&self, hash: C::Hash) -> impl Iterator<Item = u64> + Clone {
         self.scheme.positions(hash, self.hashes, self.range)
     }
 

@@ -72,7 +72,7 @@ impl Scheme for Mitz32 {
     }
 
     #[inline(always)]
-    fn positions(&self, hash: u64, hashes: u32, range: Modulus) -> impl Iterator<Item = u64> {
+    fn positions(&self, hash: u64, hashes: u32, range: Modulus) -> impl Iterator<Item = u64> + Clone {
         #[allow(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
         let (mut at, step) = (hash as i32, (hash >> 32) as i32);
         (0..hashes).map(move |_| {
@@ -99,7 +99,12 @@ impl Scheme for Mitz64 {
     }
 
     #[inline(always)]
-    fn positions(&self, [mut at, step]: [u64; 2], hashes: u32, range: Modulus) -> impl Iterator<Item = u64> {
+    fn positions(
+        &self,
+        [mut at, step]: [u64; 2],
+        hashes: u32,
+        range: Modulus,
+    ) -> impl Iterator<Item = u64> + Clone {
         (0..hashes).map(move |_| {
             let position = range.remainder(at & (u64::MAX >> 1));
             at = at.wrapping_add(step);

@@ -29,7 +29,7 @@ impl Scheme for LevelDb {
     }
 
     #[inline(always)]
-    fn positions(&self, hash: u32, hashes: u32, range: Remainder) -> impl Iterator<Item = u64> {
+    fn positions(&self, hash: u32, hashes: u32, range: Remainder) -> impl Iterator<Item = u64> + Clone {
         steps(hash, hashes).map(move |step| range.of(step))
     }
 }
@@ -75,13 +75,19 @@ impl Remainder {
 
 /// The numbers whose remainders are a key's positions.
 #[inline(always)]
-pub(super) fn steps(mut hash: u32, hashes: u32) -> impl Iterator<Item = u32> {
-    let step = hash.rotate_right(17);
+pub(super) fn steps(mut hash: u32, hashes: u32) -> impl Iterator<Item = u32> + Clone {
+    let step = step(hash);
     (0..hashes).map(move |_| {
         let at = hash;
         hash = hash.wrapping_add(step);
         at
     })
+}
+
+/// What lies between one of these numbers and the next.
+#[inline(always)]
+pub(super) const fn step(hash: u32) -> u32 {
+    hash.rotate_right(17)
 }
 
 /// Whose arithmetic a filter follows. Below 2³² bits, that is 512 MiB, there is no difference.

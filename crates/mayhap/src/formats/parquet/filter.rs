@@ -204,8 +204,9 @@ impl<S: SplitBlocks> SplitBlockBloom<S> {
     /// set bit in every word, and the mean of these over all blocks.
     #[must_use]
     pub fn expected_rate(&self) -> f64 {
-        let of_word = |word: u32| f64::from(word.count_ones()) / 32.0;
-        let of_block = |index| self.storage.block(index).into_iter().map(of_word).product::<f64>();
+        let of_word = |word: u64| f64::from(word.count_ones()) / 32.0;
+        let of_pair = |pair: u64| of_word(pair & 0xffff_ffff) * of_word(pair >> 32);
+        let of_block = |index| self.storage.block(index).into_iter().map(of_pair).product::<f64>();
         (0..self.blocks).map(of_block).sum::<f64>() / self.blocks as f64
     }
 }

@@ -32,9 +32,8 @@ impl SplitBlockBloom {
         let blocks = self.blocks / factor;
         let mut folded = Owned::zeroed((blocks * super::blocks::BLOCK_BITS).div_ceil(bits::BLOCK_BITS))?;
         for index in 0..self.blocks {
-            for (pair, to) in self.storage.block(index).as_chunks::<2>().0.iter().zip(4 * (index / factor)..)
-            {
-                folded.or(to, u64::from(pair[0]) | u64::from(pair[1]) << 32);
+            for (words, to) in self.storage.block(index).into_iter().zip(4 * (index / factor)..) {
+                folded.or(to, words);
             }
         }
         (self.storage, self.blocks) = (folded, blocks);

@@ -62,7 +62,7 @@ impl Scheme for SparkRecipe {
     }
 
     #[inline(always)]
-    fn positions(&self, hash: SparkHash, hashes: u32, range: Modulus) -> impl Iterator<Item = u64> {
+    fn positions(&self, hash: SparkHash, hashes: u32, range: Modulus) -> impl Iterator<Item = u64> + Clone {
         let (first, step) = (i64::from(hash.first), i64::from(hash.second));
         // One loop for both: version 1 drops the upper half after each step, by a shift that is 0 for version 2.
         let (mut at, drop) = match self {

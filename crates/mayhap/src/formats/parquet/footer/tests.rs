@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::formats::parquet::SplitBlockBloom;
+#[cfg(feature = "std")]
 use std::io::Cursor;
 use std::string::ToString as _;
 use std::vec;

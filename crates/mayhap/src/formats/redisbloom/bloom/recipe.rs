@@ -60,7 +60,7 @@ impl Scheme for RedisRecipe {
     }
 
     #[inline(always)]
-    fn positions(&self, hash: RedisHash, hashes: u32, range: Modulus) -> impl Iterator<Item = u64> {
+    fn positions(&self, hash: RedisHash, hashes: u32, range: Modulus) -> impl Iterator<Item = u64> + Clone {
         let mut at = hash.start;
         (0..hashes).map(move |_| {
             let position = range.remainder(at);

@@ -123,14 +123,11 @@ impl RedisCuckoo {
                 *places = Places::of(hash);
             }
             answers.fill(false);
-            for table in self.tables.iter().rev() {
-                if is_worth_prefetching(table.len() as u64) {
-                    let absent = places.iter().zip(&*answers).filter(|(_, found)| !**found);
-                    absent.for_each(|(places, _)| table.prefetch(places));
-                }
-                for (places, answer) in places.iter().zip(&mut *answers) {
-                    *answer = *answer || table.holds(places);
-                }
+            let ask = |table: &Table| ask(table, &places[..answers.len()], answers);
+            if self.newest_first() {
+                self.tables.iter().rev().for_each(ask);
+            } else {
+                self.tables.iter().for_each(ask);
             }
         }
     }
@@ -180,6 +177,18 @@ impl RedisCuckoo {
             }
             rest = later;
         }
+    }
+}
+
+/// Asks one sub-filter for the keys that were not found so far.
+#[inline(always)]
+fn ask(table: &Table, places: &[Places], found: &mut [bool]) {
+    if is_large(table) {
+        let absent = places.iter().zip(&*found).filter(|(_, found)| !**found);
+        absent.for_each(|(places, _)| table.prefetch(places));
+    }
+    for (places, found) in places.iter().zip(found) {
+        *found = *found || table.holds(places);
     }
 }
 

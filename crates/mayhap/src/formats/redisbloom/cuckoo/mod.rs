@@ -287,8 +287,15 @@ impl RedisCuckoo {
 
     #[inline(always)]
     fn holds(&self, places: &Places) -> bool {
-        // The newest is the largest, if one is.
-        self.tables.iter().rev().any(|table| table.holds(places))
+        let holds = |table: &Table| table.holds(places);
+        if self.newest_first() { self.tables.iter().rev().any(holds) } else { self.tables.iter().any(holds) }
+    }
+
+    /// Where most keys are, and so where to look first; the answer is the same either way. The newest sub-filter is the
+    /// largest if one is; among equal ones it is the one that isn't full.
+    #[inline(always)]
+    fn newest_first(&self) -> bool {
+        self.shape.expansion > 1
     }
 
     /// What the filter takes besides its sub-filters.

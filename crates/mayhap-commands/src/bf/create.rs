@@ -1,0 +1,142 @@
+//! What a new filter is to be, and making it.
+
+use std::sync::RwLock;
+
+use mayhap::formats::redisbloom::RedisBloom;
+use mayhap::formats::redisbloom::bloom::MAX_ERROR_RATE;
+use mayhap::sizing::{GrowthPlan, SizingError, classic};
+use mayhap::{Error, Growth, ScalableBloom};
+
+use super::errors;
+use crate::settings::{Layout, Settings};
+use crate::{Keyspace, Reply, Value};
+
+/// A filter on paper.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Recipe {
+    /// Above 0 and below 1.
+    pub(super) rate: f64,
+    /// At least 1.
+    pub(super) capacity: u64,
+    /// 0: as if not scaling.
+    pub(super) expansion: u32,
+    pub(super) scaling: bool,
+}
+
+/// Filters in redisbloom layout start at half the rate, and each link has half of the one before.
+const TIGHTENING: f64 = 0.5;
+/// Native layers, and links of RedisBloom's, that are looked at before growing counts as impossible.
+const MOST_LAYERS: u32 = 4096;
+
+impl Recipe {
+    /// What `BF.ADD` makes.
+    pub(super) fn from_settings(settings: &Settings) -> Self {
+        let expansion = u32::try_from(settings.bf_expansion_factor()).unwrap_or(u32::MAX);
+        let (rate, capacity) = (settings.bf_error_rate(), settings.bf_initial_size());
+        Self { rate, capacity, expansion, scaling: true }
+    }
+
+    /// Makes the filter, in the layout that is set, if it is within the limits.
+    ///
+    /// # Errors
+    /// What the client is answered.
+    pub(super) fn make<K: Keyspace>(&self, host: &K) -> Result<Value, Reply> {
+        let settings = host.settings();
+        let max_bytes = max_bytes(host);
+        match settings.bf_layout() {
+            Layout::Native => {
+                let filter = ScalableBloom::builder()
+                    .keys(self.capacity)
+                    .rate(self.rate())
+                    .expansion(self.expansion.max(1))
+                    .growth(if self.scales() { Growth::Grow } else { Growth::Refuse })
+                    .hasher(settings.hasher.clone())
+                    .max_bytes(max_bytes)
+                    .build();
+                filter.map(|filter| Value::Bloom(filter.into_shared())).map_err(|error| refusal(&error))
+            }
+            Layout::RedisBloom => {
+                // Its maker knows no limit.
+                let bytes = redisbloom_bytes(self.capacity, self.first_link_rate());
+                if bytes > max_bytes {
+                    return Err(errors::too_large(bytes, max_bytes));
+                }
+                let filter = RedisBloom::reserve(self.rate, self.capacity, self.expansion, self.scaling);
+                filter.map(|filter| Value::RedisBloom(RwLock::new(filter))).map_err(|error| refusal(&error))
+            }
+        }
+    }
+
+    /// Whether the filter could grow to hold so many items and keep its promises.
+    ///
+    /// # Errors
+    /// What the client is answered if it couldn't.
+    pub(super) fn check_scale_to<K: Keyspace>(&self, host: &K, items: u64) -> Result<(), Reply> {
+        let too_large = Err(Reply::error(errors::SCALE_TO_NO_MEMORY));
+        let max_bytes = max_bytes(host);
+        if host.settings().bf_layout() == Layout::Native {
+            let plan = GrowthPlan::new(self.capacity, self.rate(), self.expansion.max(1));
+            return match plan.and_then(|plan| plan.grown_to(items)) {
+                Ok(grown) if grown.bytes > max_bytes => too_large,
+                // Where 64-bit digests can't give the rate for so many.
+                Ok(grown) if grown.rate > self.rate() => Err(Reply::error(errors::SCALE_TO_RATE)),
+                Ok(_) => Ok(()),
+                Err(_) => too_large,
+            };
+        }
+        let (mut capacity, mut entries, mut rate) = (0_u64, self.capacity, self.first_link_rate());
+        let mut bytes = 0_u64;
+        for _ in 0..MOST_LAYERS {
+            bytes = bytes.saturating_add(redisbloom_bytes(entries, rate));
+            if bytes > max_bytes {
+                return too_large;
+            }
+            capacity = capacity.saturating_add(entries);
+            if capacity >= items {
+                return Ok(());
+            }
+            entries = entries.saturating_mul(u64::from(self.expansion));
+            rate *= TIGHTENING;
+            if rate == 0.0 {
+                return Err(Reply::error(errors::SCALE_TO_RATE));
+            }
+        }
+        too_large
+    }
+
+    pub(super) const fn scales(&self) -> bool {
+        self.scaling && self.expansion > 0
+    }
+
+    /// Higher rates are lowered to this in both layouts.
+    fn rate(&self) -> f64 {
+        self.rate.min(MAX_ERROR_RATE)
+    }
+
+    fn first_link_rate(&self) -> f64 {
+        if self.scales() { self.rate() * TIGHTENING } else { self.rate() }
+    }
+}
+
+/// Bytes that a new filter may take, and grow to.
+pub(super) fn max_bytes<K: Keyspace>(host: &K) -> u64 {
+    host.settings().filter_max_bytes().min(host.room())
+}
+
+/// The bytes of a link, up to the rounding to 8.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "`as` saturates, and nothing is negative"
+)]
+fn redisbloom_bytes(entries: u64, rate: f64) -> u64 {
+    classic::bits_per_key(rate).map_or(u64::MAX, |bits| (entries as f64 * bits / 8.0) as u64)
+}
+
+fn refusal(error: &Error) -> Reply {
+    match error {
+        Error::Sizing(SizingError::TooLarge { bytes, limit }) => errors::too_large(*bytes, *limit),
+        Error::Alloc(_) => Reply::error(errors::NO_MEMORY),
+        _ => Reply::error(errors::NOT_CREATED),
+    }
+}

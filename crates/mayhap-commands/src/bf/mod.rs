@@ -1,0 +1,108 @@
+//! The commands `BF.*`: Bloom filters that grow.
+//!
+//! ```text
+//! table    what the commands are
+//! create   what a new filter is to be, and making it in the layout that the settings say
+//! filter   a filter of either layout: asking, adding
+//! reserve  insert  add  ask  info  dump     the commands
+//! ```
+//!
+//! Arguments, defaults, replies and texts of errors are those of RedisBloom; `docs/commands.md` lists where the native
+//! layout differs, and what is added.
+
+mod add;
+mod ask;
+mod create;
+mod dump;
+mod errors;
+mod filter;
+mod info;
+mod insert;
+mod reserve;
+mod table;
+
+pub use table::SPECS;
+
+use crate::spec::CommandId;
+use crate::{Effect, Keyspace, Outcome, Reply};
+
+/// Whether a command is one of these.
+#[must_use]
+pub const fn has(id: CommandId) -> bool {
+    matches!(
+        id,
+        CommandId::BfReserve
+            | CommandId::BfAdd
+            | CommandId::BfMadd
+            | CommandId::BfInsert
+            | CommandId::BfExists
+            | CommandId::BfMexists
+            | CommandId::BfCard
+            | CommandId::BfInfo
+            | CommandId::BfDebug
+            | CommandId::BfScandump
+            | CommandId::BfLoadchunk
+    )
+}
+
+/// Executes a command.
+pub fn execute<K: Keyspace>(host: &K, id: CommandId, words: &[&[u8]]) -> Outcome {
+    match (id, words) {
+        (CommandId::BfReserve, [_, key, ..]) => reserve::reserve(host, key, words),
+        (CommandId::BfAdd, [_, key, item]) => add::add(host, key, item),
+        (CommandId::BfMadd, [_, key, items @ ..]) => add::add_many(host, key, items),
+        (CommandId::BfInsert, [_, key, rest @ ..]) => insert::insert(host, key, rest),
+        (CommandId::BfExists, [_, key, item]) => ask::exists(host, key, item).into(),
+        (CommandId::BfMexists, [_, key, items @ ..]) => ask::exist_many(host, key, items).into(),
+        (CommandId::BfCard, [_, key]) => info::card(host, key).into(),
+        (CommandId::BfInfo, [_, key]) => info::info(host, key, None).into(),
+        (CommandId::BfInfo, [_, key, field]) => info::info(host, key, Some(field)).into(),
+        (CommandId::BfDebug, [_, key]) => info::debug(host, key).into(),
+        (CommandId::BfScandump, [_, key, iterator]) => dump::scan_dump(host, key, iterator).into(),
+        (CommandId::BfLoadchunk, [_, key, iterator, bytes]) => dump::load_chunk(host, key, iterator, bytes),
+        _ => wrong_arity(id).into(),
+    }
+}
+
+/// Executes several, one for each item.
+pub fn execute_run<K: Keyspace>(
+    host: &K,
+    id: CommandId,
+    key: &[u8],
+    items: &[&[u8]],
+    replies: &mut Vec<Reply>,
+) -> Effect {
+    match id {
+        CommandId::BfAdd => add::run(host, key, items, replies),
+        CommandId::BfExists => {
+            ask::run(host, key, items, replies);
+            Effect::None
+        }
+        _ => {
+            // Not one that runs: see `mayhap_commands::runs`.
+            replies.extend(items.iter().map(|_| wrong_arity(id)));
+            Effect::None
+        }
+    }
+}
+
+fn wrong_arity(id: CommandId) -> Reply {
+    let spec = SPECS.iter().find(|spec| spec.id == id);
+    spec.map_or(Reply::error("ERR unknown command"), crate::Spec::wrong_arity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_each_command_once() {
+        for (place, spec) in SPECS.iter().enumerate() {
+            assert!(has(spec.id), "{}", spec.name);
+            assert!(SPECS.iter().skip(place + 1).all(|other| other.id != spec.id && other.name != spec.name));
+            assert_eq!(spec.name, spec.name.to_ascii_uppercase());
+            assert!(spec.summary.ends_with('.') && !spec.arguments.is_empty());
+        }
+        assert_eq!(SPECS.len(), 11);
+    }
+}

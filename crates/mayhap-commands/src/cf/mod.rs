@@ -1,0 +1,119 @@
+//! The commands `CF.*`: cuckoo filters, from which items can be removed.
+//!
+//! ```text
+//! table    what the commands are
+//! create   what a new filter is to be, and making it in the layout that the settings say
+//! filter   a filter of either layout: asking, adding, removing
+//! native   what a native one does beyond that: limits, compaction in steps
+//! reserve  add  ask  delete  info  dump     the commands
+//! ```
+//!
+//! Arguments, defaults, replies and texts of errors are those of RedisBloom; `docs/commands.md` lists where the native
+//! layout differs, and what is added.
+
+mod add;
+mod ask;
+mod create;
+mod delete;
+mod dump;
+mod errors;
+mod filter;
+mod info;
+mod native;
+mod reserve;
+mod table;
+
+pub use table::SPECS;
+
+use crate::spec::CommandId;
+use crate::words::is;
+use crate::{Effect, Keyspace, Outcome, Reply};
+use filter::Mode;
+
+/// Whether a command is one of these.
+#[must_use]
+pub const fn has(id: CommandId) -> bool {
+    matches!(
+        id,
+        CommandId::CfReserve
+            | CommandId::CfAdd
+            | CommandId::CfAddnx
+            | CommandId::CfInsert
+            | CommandId::CfInsertnx
+            | CommandId::CfExists
+            | CommandId::CfMexists
+            | CommandId::CfDel
+            | CommandId::CfCount
+            | CommandId::CfCompact
+            | CommandId::CfInfo
+            | CommandId::CfDebug
+            | CommandId::CfScandump
+            | CommandId::CfLoadchunk
+    )
+}
+
+/// Executes a command.
+pub fn execute<K: Keyspace>(host: &K, id: CommandId, words: &[&[u8]]) -> Outcome {
+    match (id, words) {
+        (CommandId::CfReserve, [_, key, _, ..]) => reserve::reserve(host, key, words),
+        (CommandId::CfAdd, [_, key, item]) => add::add(host, key, item, Mode::Always),
+        (CommandId::CfAddnx, [_, key, item]) => add::add(host, key, item, Mode::Unique),
+        (CommandId::CfInsert, [_, key, rest @ ..]) => add::insert(host, key, rest, Mode::Always),
+        (CommandId::CfInsertnx, [_, key, rest @ ..]) => add::insert(host, key, rest, Mode::Unique),
+        (CommandId::CfExists, [_, key, item]) => ask::exists(host, key, item).into(),
+        (CommandId::CfMexists, [_, key, items @ ..]) => ask::exist_many(host, key, items).into(),
+        (CommandId::CfDel, [_, key, item]) => delete::delete(host, key, item),
+        (CommandId::CfCount, [_, key, item]) => ask::count(host, key, item).into(),
+        (CommandId::CfCompact, [_, key]) => delete::compact(host, key),
+        (CommandId::CfInfo, [_, key]) => info::info(host, key).into(),
+        (CommandId::CfInfo, [_, key, option]) if is(option, "FULL") => info::full(host, key).into(),
+        (CommandId::CfDebug, [_, key]) => info::debug(host, key).into(),
+        (CommandId::CfScandump, [_, key, position]) => dump::scan_dump(host, key, position).into(),
+        (CommandId::CfLoadchunk, [_, key, position, bytes]) => dump::load_chunk(host, key, position, bytes),
+        _ => wrong_arity(id).into(),
+    }
+}
+
+/// Executes several, one for each item.
+pub fn execute_run<K: Keyspace>(
+    host: &K,
+    id: CommandId,
+    key: &[u8],
+    items: &[&[u8]],
+    replies: &mut Vec<Reply>,
+) -> Effect {
+    match id {
+        CommandId::CfAdd => add::run(host, key, items, replies),
+        CommandId::CfDel => delete::run(host, key, items, replies),
+        CommandId::CfExists => {
+            ask::run(host, key, items, replies);
+            Effect::None
+        }
+        _ => {
+            // Not one that runs: see `mayhap_commands::runs`.
+            replies.extend(items.iter().map(|_| wrong_arity(id)));
+            Effect::None
+        }
+    }
+}
+
+fn wrong_arity(id: CommandId) -> Reply {
+    let spec = SPECS.iter().find(|spec| spec.id == id);
+    spec.map_or(Reply::error("ERR unknown command"), crate::Spec::wrong_arity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_each_command_once() {
+        for (place, spec) in SPECS.iter().enumerate() {
+            assert!(has(spec.id), "{}", spec.name);
+            assert!(SPECS.iter().skip(place + 1).all(|other| other.id != spec.id && other.name != spec.name));
+            assert_eq!(spec.name, spec.name.to_ascii_uppercase());
+            assert!(spec.summary.ends_with('.') && !spec.arguments.is_empty());
+        }
+        assert_eq!(SPECS.len(), 14);
+    }
+}

@@ -1,0 +1,36 @@
+//! A second value like the first.
+
+use std::sync::{PoisonError, RwLock};
+
+use mayhap::{Error, ReadOptions, ScalableBloom};
+use mayhap_commands::{Bits, NativeCuckoo, Value};
+
+/// A copy of a value, with every bit where it is.
+///
+/// A native Bloom filter is copied by way of its file: that is how its bits can be read while others add to it.
+///
+/// # Errors
+/// When the memory can't be had.
+pub(super) fn copy(value: &Value) -> Result<Value, Error> {
+    Ok(match value {
+        Value::Bloom(filter) => {
+            let file = filter.to_bytes()?;
+            let options = ReadOptions::new().hasher(filter.hasher().clone());
+            Value::Bloom(ScalableBloom::from_bytes_with(&file, &options)?.into_shared())
+        }
+        Value::RedisBloom(filter) => {
+            Value::RedisBloom(RwLock::new(filter.read().unwrap_or_else(PoisonError::into_inner).clone()))
+        }
+        Value::Cuckoo(filter) => {
+            let held = filter.read().unwrap_or_else(PoisonError::into_inner);
+            Value::Cuckoo(RwLock::new(NativeCuckoo { filter: held.filter.clone(), deleted: held.deleted }))
+        }
+        Value::RedisCuckoo(filter) => Value::RedisCuckoo(RwLock::new(
+            filter.read().unwrap_or_else(PoisonError::into_inner).try_clone()?,
+        )),
+        Value::Bitmap(bits) => {
+            let held = bits.read().unwrap_or_else(PoisonError::into_inner);
+            Value::Bitmap(RwLock::new(Bits { set: held.set.clone(), bytes: held.bytes }))
+        }
+    })
+}

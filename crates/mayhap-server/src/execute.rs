@@ -1,0 +1,357 @@
+//! Executing what came in one read, as a batch.
+//!
+//! Requests are parsed one after the other. As long as the same command comes for the same key, with one item each,
+//! nothing is executed: the items are collected, and then the whole run goes through one lookup of the key, one pass of
+//! hashing, one of fetching and one of probing. Replies are written in the order of the requests.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use mayhap_commands::{CommandId, Effect, Outcome, Reply, Spec};
+
+use crate::aside::{Job, is_long};
+use crate::commands::{Command, Table, help, table, unknown_command, unknown_subcommand};
+use crate::context::Context;
+use crate::keyspace::{View, WorkerCache};
+use crate::resp::{Limits, Parsed, ProtocolError, RequestParser, write_reply};
+use crate::session::{Replies, Session};
+use crate::shared::Shared;
+use crate::statistics::{CommandCounts, Count, Counters};
+
+/// Items of a run. Hashes and answers of so many stay in the nearest cache.
+const MAX_RUN: usize = 256;
+
+/// When so many bytes of replies have come together, they are sent before more commands are executed.
+const OUTPUT_PIECE: usize = 1 << 20;
+
+/// Executes commands for one worker.
+#[derive(Debug)]
+pub(crate) struct Executor {
+    shared: Arc<Shared>,
+    table: &'static Table,
+    worker: usize,
+    cache: WorkerCache,
+    /// Of a run; kept so that its memory is.
+    replies: Vec<Reply>,
+}
+
+/// How far a batch came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// Bytes of the input that have been executed.
+    pub(crate) consumed: usize,
+    /// Why it ended there.
+    pub(crate) end: End,
+}
+
+/// Why a batch ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// There is no further whole request.
+    NoMore,
+    /// The replies should be sent first.
+    OutputFull,
+    /// A command is being executed aside; what follows it has to wait.
+    Waiting,
+    /// The connection is to end.
+    Closing,
+    /// What follows can't be understood.
+    Broken(ProtocolError),
+}
+
+/// One batch.
+struct Batch<'b, 'i> {
+    executor: &'b mut Executor,
+    session: &'b mut Session,
+    output: &'b mut Vec<u8>,
+    now: u64,
+    /// When the last command ended, which is when the next began.
+    clock: Instant,
+    /// The run that is being collected.
+    run: Option<Run<'i>>,
+    items: Vec<&'i [u8]>,
+    /// The name of the last command, as it was written, and its place: most often the next is the same.
+    last_found: Option<(&'i [u8], usize)>,
+    commands: u64,
+    last_place: Option<usize>,
+    /// Whether a command went aside.
+    is_waiting: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Run<'i> {
+    place: usize,
+    id: CommandId,
+    key: &'i [u8],
+}
+
+impl Executor {
+    pub(crate) fn new(shared: Arc<Shared>, worker: usize) -> Self {
+        Self { shared, table: table(), worker, cache: WorkerCache::default(), replies: Vec::new() }
+    }
+
+    /// Executes the requests at the start of `input`.
+    pub(crate) fn execute(
+        &mut self,
+        session: &mut Session,
+        parser: &mut RequestParser,
+        input: &[u8],
+        output: &mut Vec<u8>,
+        now: u64,
+    ) -> Progress {
+        let settings = &self.shared.settings;
+        let limits =
+            Limits { request_bytes: settings.max_request_bytes(), arguments: settings.max_arguments() };
+        let mut batch = Batch {
+            executor: self,
+            session,
+            output,
+            now,
+            clock: Instant::now(),
+            run: None,
+            items: Vec::new(),
+            last_found: None,
+            commands: 0,
+            last_place: None,
+            is_waiting: false,
+        };
+        let mut words: Vec<&[u8]> = Vec::new();
+        let mut consumed = 0;
+        let end = loop {
+            words.clear();
+            match parser.parse(input.get(consumed..).unwrap_or_default(), &limits, &mut words) {
+                Ok(Parsed::Whole(len)) => {
+                    consumed += len;
+                    batch.take(&words);
+                }
+                Ok(Parsed::Inline(len, owned)) => {
+                    consumed += len;
+                    let words: Vec<&[u8]> = owned.iter().map(Vec::as_slice).collect();
+                    batch.end_run();
+                    batch.execute(&words);
+                }
+                Ok(Parsed::More) => break End::NoMore,
+                Err(error) => break End::Broken(error),
+            }
+            if batch.is_waiting {
+                break End::Waiting;
+            }
+            if batch.session.closing {
+                break End::Closing;
+            }
+            if batch.output.len() >= OUTPUT_PIECE {
+                break End::OutputFull;
+            }
+        };
+        batch.finish();
+        Progress { consumed, end }
+    }
+
+    /// At the end of a wake-up: lets go of what was found.
+    pub(crate) fn forget(&self) {
+        self.cache.clear();
+    }
+
+    pub(crate) fn counters(&self) -> Option<&Counters> {
+        self.shared.statistics.worker(self.worker)
+    }
+
+    fn view(&self, now: u64) -> View<'_> {
+        View {
+            keyspace: &self.shared.keyspace,
+            settings: &self.shared.settings.filters,
+            transfers: &self.shared.transfers,
+            cache: &self.cache,
+            now,
+        }
+    }
+}
+
+impl<'i> Batch<'_, 'i> {
+    /// Takes a request: into the run, or executes it.
+    #[inline]
+    fn take(&mut self, words: &[&'i [u8]]) {
+        if let [name, key, item] = words
+            && self.session.replies == Replies::On
+            && let Some(place) = self.find(name)
+        {
+            if let Some(run) = self.run
+                && run.place == place
+                && run.key == *key
+                && self.items.len() < MAX_RUN
+            {
+                self.items.push(item);
+                return;
+            }
+            if let Some(spec) = self.executor.table.spec(place)
+                && mayhap_commands::runs(spec.id)
+            {
+                self.end_run();
+                self.run = Some(Run { place, id: spec.id, key });
+                self.items.push(item);
+                return;
+            }
+        }
+        self.end_run();
+        self.execute(words);
+    }
+
+    fn find(&mut self, name: &'i [u8]) -> Option<usize> {
+        if let Some((last, place)) = self.last_found
+            && last == name
+        {
+            return Some(place);
+        }
+        let place = self.executor.table.find(name)?;
+        self.last_found = Some((name, place));
+        Some(place)
+    }
+
+    /// Executes the run that has been collected.
+    fn end_run(&mut self) {
+        let Some(Run { place, id, key }) = self.run.take() else { return };
+        let mut replies = std::mem::take(&mut self.executor.replies);
+        let view = self.executor.view(self.now);
+        let effect = mayhap_commands::execute_run(&view, id, key, &self.items, &mut replies);
+        if effect != Effect::None {
+            view.weigh(key);
+        }
+        let mut failed = 0;
+        for reply in &replies {
+            failed += u64::from(reply.is_error());
+            write_reply(reply, self.session.protocol, self.output);
+        }
+        replies.clear();
+        self.executor.replies = replies;
+        let name = self.executor.table.spec(place).map_or("", |spec| spec.name);
+        let count = self.items.len() as u64;
+        let first = self.items.first().copied().unwrap_or_default();
+        self.count(place, count, failed, &[name.as_bytes(), key, first]);
+        self.items.clear();
+    }
+
+    /// Executes one command.
+    fn execute(&mut self, words: &[&[u8]]) {
+        let Some(name) = words.first() else { return };
+        let before = self.session.replies;
+        let place = self.executor.table.find(name);
+        let reply = match place {
+            Some(place) if self.goes_aside(place, words) => return,
+            Some(place) => self.execute_at(place, words),
+            None => unknown_command(words),
+        };
+        let is_written = match (before, self.session.replies) {
+            (Replies::SkipNext, Replies::SkipNext) => {
+                self.session.replies = Replies::On;
+                false
+            }
+            (_, after) => after == Replies::On,
+        };
+        if is_written {
+            write_reply(&reply, self.session.protocol, self.output);
+        }
+        let failed = u64::from(reply.is_error());
+        match place {
+            Some(place) => self.count(place, 1, failed, words),
+            None => {
+                self.commands += 1;
+                self.count_errors(failed);
+            }
+        }
+    }
+
+    /// Sends a command that takes long to the thread for those.
+    fn goes_aside(&mut self, place: usize, words: &[&[u8]]) -> bool {
+        let shared = &self.executor.shared;
+        let Some(spec) = self.executor.table.spec(place) else { return false };
+        let is_wanted = spec.id != CommandId::Host
+            && spec.takes(words.len())
+            && self.session.replies == Replies::On
+            && is_long(shared, spec.id, words, self.now)
+            && shared.aside.has_room();
+        if is_wanted {
+            let words = words.iter().map(|word| word.to_vec()).collect();
+            let job = Job { client: Arc::clone(&self.session.client), place, id: spec.id, words };
+            self.is_waiting = shared.aside.send(job).is_ok();
+        }
+        self.is_waiting
+    }
+
+    fn execute_at(&mut self, place: usize, words: &[&[u8]]) -> Reply {
+        let Some(row) = self.executor.table.row(place) else { return unknown_command(words) };
+        if !row.spec.takes(words.len()) {
+            return row.spec.wrong_arity();
+        }
+        let outcome = match row.command {
+            None => self.filter_command(row.spec, words),
+            Some(command) => self.server_command(command, words),
+        };
+        outcome.reply
+    }
+
+    fn filter_command(&mut self, spec: &Spec, words: &[&[u8]]) -> Outcome {
+        let view = self.executor.view(self.now);
+        let outcome = mayhap_commands::execute(&view, spec.id, words);
+        if outcome.effect != Effect::None
+            && let Some(key) = words.get(1)
+        {
+            view.weigh(key);
+        }
+        outcome
+    }
+
+    fn server_command(&mut self, command: &'static Command, words: &[&[u8]]) -> Outcome {
+        let run = match words.get(1) {
+            Some(name) if !command.subcommands.is_empty() => {
+                let is_it = |sub: &&Command| sub.last_name().as_bytes().eq_ignore_ascii_case(name);
+                match command.subcommands.iter().find(is_it) {
+                    Some(sub) if sub.spec.takes(words.len()) => sub.run,
+                    Some(sub) => return sub.spec.wrong_arity().into(),
+                    None if name.eq_ignore_ascii_case(b"HELP") => return help(command).into(),
+                    None => return unknown_subcommand(command, name).into(),
+                }
+            }
+            _ => command.run,
+        };
+        let mut context =
+            Context { shared: &self.executor.shared, session: &mut *self.session, now: self.now };
+        let outcome = run(&mut context, words);
+        // Somebody who kills himself gets his answer, and nothing after it.
+        self.session.closing |= self.session.client.is_killed();
+        outcome
+    }
+
+    /// Counts commands that have just been executed, and notes them if they were slow.
+    fn count(&mut self, place: usize, calls: u64, failed: u64, words: &[&[u8]]) {
+        let now = Instant::now();
+        let taken = now.duration_since(self.clock);
+        self.clock = now;
+        self.commands += calls;
+        self.last_place = Some(place);
+        if let Some(counters) = self.executor.counters() {
+            let nanoseconds = u64::try_from(taken.as_nanos()).unwrap_or(u64::MAX);
+            counters.add_command(place, CommandCounts { calls, nanoseconds, failed });
+        }
+        self.count_errors(failed);
+        self.executor.shared.note_if_slow(&self.session.client, taken, self.now, calls, words);
+    }
+
+    fn count_errors(&self, failed: u64) {
+        if failed > 0
+            && let Some(counters) = self.executor.counters()
+        {
+            counters.add(Count::Errors, failed);
+        }
+    }
+
+    fn finish(mut self) {
+        self.end_run();
+        if self.commands > 0 {
+            let last = self.last_place.and_then(|place| u32::try_from(place).ok());
+            self.session.client.note(self.now, self.commands, last);
+            if let Some(counters) = self.executor.counters() {
+                counters.add(Count::Commands, self.commands);
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! A value, and what the keyspace knows about it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mayhap_commands::Value;
+
+use super::size_of;
+
+/// Values of this size and more are freed by a thread of their own.
+pub(super) const SLOW_TO_FREE_BYTES: u64 = 1 << 20;
+
+/// Never expires.
+const NEVER: u64 = u64::MAX;
+
+/// What an entry takes beside its value: itself, its place in the map, and its share of the map's nodes.
+const OVERHEAD_BYTES: u64 = 128;
+
+/// The bytes of an entry that is not counted any more.
+const REMOVED: u64 = 0;
+
+/// A value with its time of expiry.
+#[derive(Debug)]
+pub struct Entry {
+    /// The filter or bitmap.
+    pub value: Value,
+    expires_at: AtomicU64,
+    last_used: AtomicU64,
+    key_bytes: u64,
+    /// As last counted; [`REMOVED`] at the end.
+    bytes: AtomicU64,
+}
+
+impl Entry {
+    pub(super) fn new(key: &[u8], value: Value, expires_at: Option<u64>, now: u64) -> Self {
+        let key_bytes = key.len() as u64;
+        let bytes = size_of(&value) + key_bytes + OVERHEAD_BYTES;
+        Self {
+            value,
+            expires_at: AtomicU64::new(expires_at.unwrap_or(NEVER)),
+            last_used: AtomicU64::new(now),
+            key_bytes,
+            bytes: AtomicU64::new(bytes),
+        }
+    }
+
+    /// When it expires, in milliseconds since 1970.
+    #[must_use]
+    pub fn expires_at(&self) -> Option<u64> {
+        match self.expires_at.load(Ordering::Relaxed) {
+            NEVER => None,
+            moment => Some(moment),
+        }
+    }
+
+    /// Gives it another time to expire at, or none.
+    pub fn set_expires_at(&self, moment: Option<u64>) {
+        self.expires_at.store(moment.unwrap_or(NEVER), Ordering::Relaxed);
+    }
+
+    /// Gives it another time to expire at, if it is still this one.
+    pub fn swap_expires_at(&self, before: Option<u64>, moment: Option<u64>) -> bool {
+        let (before, moment) = (before.unwrap_or(NEVER), moment.unwrap_or(NEVER));
+        self.expires_at.compare_exchange(before, moment, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Whether it has not expired.
+    #[must_use]
+    pub fn is_live(&self, now: u64) -> bool {
+        self.expires_at.load(Ordering::Relaxed) > now
+    }
+
+    /// When a command last asked for it, in milliseconds since 1970: to about a tenth of a second.
+    #[must_use]
+    pub fn last_used(&self) -> u64 {
+        self.last_used.load(Ordering::Relaxed)
+    }
+
+    /// Says when it was last asked for.
+    pub fn set_last_used(&self, moment: u64) {
+        self.last_used.store(moment, Ordering::Relaxed);
+    }
+
+    /// Notes that it was asked for. Only now and then: workers that share a hot filter would otherwise write to one line
+    /// of memory in turns.
+    pub(super) fn touch(&self, now: u64) {
+        if now > self.last_used().saturating_add(100) {
+            self.last_used.store(now, Ordering::Relaxed);
+        }
+    }
+
+    /// Its bytes with key and overhead, as last counted.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Counts its bytes again; by how many it grew.
+    pub(super) fn weigh(&self) -> i64 {
+        let now = size_of(&self.value) + self.key_bytes + OVERHEAD_BYTES;
+        let counted = self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |before| {
+            (before != now && before != REMOVED).then_some(now)
+        });
+        counted.map_or(0, |before| now.cast_signed().wrapping_sub(before.cast_signed()))
+    }
+
+    /// Says that no key means it any more; how many bytes were counted for it. Who still works on it counts no more.
+    pub(super) fn retire(&self) -> u64 {
+        self.bytes.swap(REMOVED, Ordering::Relaxed)
+    }
+}

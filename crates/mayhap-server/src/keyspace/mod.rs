@@ -1,0 +1,382 @@
+//! Where the filters are: a map from keys to values that all workers share.
+//!
+//! The map is cut into shards, each with its own lock, held for a look-up or a change of the map and never while a
+//! command works on a value. Inside a shard keys stand in the order of their hash, not in buckets: so `SCAN` has a
+//! cursor (the hash it came to) that survives any growth and any removal, a walk costs no more than what it shows, and
+//! a lookup is a handful of comparisons of numbers.
+
+mod entry;
+mod room;
+mod scan;
+mod size;
+mod view;
+
+pub use entry::Entry;
+pub use scan::MAX_CURSOR;
+pub use size::size_of;
+pub use view::{Found, View, WorkerCache};
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use mayhap_commands::{Created, NoRoom, Value};
+
+use room::Room;
+
+/// A power of two. Enough that two workers seldom meet in one, few enough that an empty server is small.
+const SHARDS: usize = 64;
+
+/// The bits of a key's hash that count. Cursors are hashes, and clients in languages whose numbers are fractions must
+/// be able to carry them exactly.
+const HASH_BITS: u32 = 48;
+
+/// Keys that expired are removed so many at a time, so that the lock of a shard is never held for long.
+const EXPIRE_AT_ONCE: usize = 256;
+
+/// All keys and their values.
+#[derive(Debug)]
+pub struct Keyspace {
+    shards: Box<[Shard]>,
+    /// Keyed at random, so that nobody can choose keys that meet in one shard.
+    hash: RandomState,
+    /// Raised whenever a key comes to mean another value, or none. A worker that remembers what it found trusts its
+    /// memory while this stands still.
+    generation: AtomicU64,
+    room: Room,
+    /// Keys that have a time to expire at, as counted when expired ones were last looked for.
+    expiring: AtomicU64,
+    /// Where values go to be freed: giving back gigabytes takes time that no client should wait for.
+    attic: Mutex<Option<Sender<Arc<Entry>>>>,
+}
+
+#[derive(Debug, Default)]
+struct Shard(RwLock<Entries>);
+
+type Entries = BTreeMap<Place, Arc<Entry>>;
+
+/// Where a key stands: by its hash, and among equal hashes by its bytes.
+type Place = (u64, Box<[u8]>);
+
+/// What became of a renaming.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Renamed {
+    /// The value has the new name.
+    Done,
+    /// There is no such key.
+    NoSuchKey,
+    /// The new name is taken, and was not to be replaced.
+    Taken,
+}
+
+impl Keyspace {
+    /// An empty keyspace whose values may take so many bytes together; 0: as many as there are.
+    #[must_use]
+    pub fn new(limit: u64) -> Self {
+        Self {
+            shards: (0..SHARDS).map(|_| Shard::default()).collect(),
+            hash: RandomState::new(),
+            generation: AtomicU64::new(0),
+            room: Room::new(limit),
+            expiring: AtomicU64::new(0),
+            attic: Mutex::new(None),
+        }
+    }
+
+    /// The value of a key that is there and has not expired at `now`.
+    #[must_use]
+    pub fn find(&self, key: &[u8], now: u64) -> Option<Arc<Entry>> {
+        let hash = self.hash_of(key);
+        let found = find_in(&self.shard(hash).read(), hash, key).cloned()?;
+        if found.is_live(now) {
+            return Some(found);
+        }
+        self.remove_if(key, |entry| Arc::ptr_eq(entry, &found));
+        None
+    }
+
+    /// Puts a value under a key that has none; if it has one, gives that back and drops `value`.
+    ///
+    /// # Errors
+    /// When there is no room for it.
+    pub fn create(
+        &self,
+        key: &[u8],
+        value: Value,
+        expires_at: Option<u64>,
+        now: u64,
+    ) -> Result<Created<Arc<Entry>>, NoRoom> {
+        if let Some(found) = self.find(key, now) {
+            return Ok(Created::Found(found));
+        }
+        let entry = self.entry(key, value, expires_at, now)?;
+        let hash = self.hash_of(key);
+        let mut shard = self.shard(hash).write();
+        // Somebody may have been faster since the look above.
+        if let Some(found) = find_in(&shard, hash, key).filter(|found| found.is_live(now)).cloned() {
+            drop(shard);
+            self.room.give_back(entry.bytes());
+            return Ok(Created::Found(found));
+        }
+        let old = shard.insert((hash, key.into()), Arc::clone(&entry));
+        drop(shard);
+        self.discard(old);
+        Ok(Created::New(entry))
+    }
+
+    /// Puts a value under a key, whatever was there.
+    ///
+    /// # Errors
+    /// When there is no room for it.
+    pub fn replace(
+        &self,
+        key: &[u8],
+        value: Value,
+        expires_at: Option<u64>,
+        now: u64,
+    ) -> Result<Arc<Entry>, NoRoom> {
+        let entry = self.entry(key, value, expires_at, now)?;
+        let hash = self.hash_of(key);
+        let old = self.shard(hash).write().insert((hash, key.into()), Arc::clone(&entry));
+        self.discard(old);
+        Ok(entry)
+    }
+
+    /// Removes a key. False if it was not there, or had expired.
+    pub fn remove(&self, key: &[u8], now: u64) -> bool {
+        let mut was_live = false;
+        self.remove_if(key, |entry| {
+            was_live = entry.is_live(now);
+            true
+        });
+        was_live
+    }
+
+    /// Gives a value another name, with its time of expiry.
+    pub fn rename(&self, from: &[u8], to: &[u8], replace: bool, now: u64) -> Renamed {
+        let (from_hash, to_hash) = (self.hash_of(from), self.hash_of(to));
+        let (from_shard, to_shard) = (self.shard_index(from_hash), self.shard_index(to_hash));
+        // Both locks, so that nobody sees the value under no name or under two; always the lower shard's first, so that
+        // two renamings don't wait for each other.
+        let mut pair = ShardPair {
+            lower: from_shard.min(to_shard),
+            first: self.shards[from_shard.min(to_shard)].write(),
+            second: (from_shard != to_shard).then(|| self.shards[from_shard.max(to_shard)].write()),
+        };
+        let Some(entry) =
+            find_in(pair.at(from_shard), from_hash, from).filter(|entry| entry.is_live(now)).cloned()
+        else {
+            return Renamed::NoSuchKey;
+        };
+        if from == to {
+            return if replace { Renamed::Done } else { Renamed::Taken };
+        }
+        let target = find_in(pair.at(to_shard), to_hash, to).filter(|entry| entry.is_live(now));
+        if target.is_some() && !replace {
+            return Renamed::Taken;
+        }
+        pair.at(from_shard).remove(&(from_hash, from.into()));
+        let old = pair.at(to_shard).insert((to_hash, to.into()), entry);
+        drop(pair);
+        self.generation.fetch_add(1, Ordering::Release);
+        self.discard(old);
+        Renamed::Done
+    }
+
+    /// Removes every key, and says how many there were.
+    pub fn clear(&self) -> u64 {
+        let mut removed = 0;
+        for shard in &self.shards {
+            let map = std::mem::take(&mut *shard.write());
+            removed += map.len() as u64;
+            self.generation.fetch_add(1, Ordering::Release);
+            for entry in map.into_values() {
+                self.discard(Some(entry));
+            }
+        }
+        removed
+    }
+
+    /// How many keys there are. Some of them may have expired and not been removed yet.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.shards.iter().map(|shard| shard.read().len()).sum()
+    }
+
+    /// Whether there is no key.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many keys have a time to expire at. Counted whenever expired ones are removed, and not when it is asked for:
+    /// that would be a walk through all keys.
+    #[must_use]
+    pub fn expiring(&self) -> u64 {
+        self.expiring.load(Ordering::Relaxed)
+    }
+
+    /// Removes keys that have expired, everywhere, and says how many.
+    pub fn remove_expired(&self, now: u64) -> u64 {
+        let (mut removed, mut expiring) = (0, 0);
+        for shard in &self.shards {
+            loop {
+                let mut in_shard = 0;
+                let expired: Vec<Place> = {
+                    let map = shard.read();
+                    let places = map
+                        .iter()
+                        .inspect(|(_, entry)| in_shard += u64::from(entry.expires_at().is_some()))
+                        .filter(|(_, entry)| !entry.is_live(now))
+                        .map(|(place, _)| place.clone());
+                    places.take(EXPIRE_AT_ONCE).collect()
+                };
+                for (_, key) in &expired {
+                    // Asked again under the lock: it may have been given more time, or be another value by now.
+                    removed += u64::from(self.remove_if(key, |entry| !entry.is_live(now)));
+                }
+                if expired.len() < EXPIRE_AT_ONCE {
+                    expiring += in_shard - expired.len() as u64;
+                    break;
+                }
+            }
+        }
+        self.expiring.store(expiring, Ordering::Relaxed);
+        removed
+    }
+
+    /// Counts a value's bytes again, after a command changed it.
+    pub fn weigh(&self, entry: &Entry) {
+        self.room.change(entry.weigh());
+    }
+
+    /// The bytes of all keys and values.
+    #[must_use]
+    pub fn used_bytes(&self) -> u64 {
+        self.room.used()
+    }
+
+    /// The bytes that are left for values.
+    #[must_use]
+    pub fn room(&self) -> u64 {
+        self.room.left()
+    }
+
+    /// The most bytes that values may take; 0: no limit.
+    #[must_use]
+    pub fn limit(&self) -> u64 {
+        self.room.limit()
+    }
+
+    /// Changes that. What is there stays, even if it is more.
+    pub fn set_limit(&self, limit: u64) {
+        self.room.set_limit(limit);
+    }
+
+    /// Values that are removed are sent there, to be freed; without it they are freed where they are removed.
+    pub(crate) fn send_removed_to(&self, attic: Option<Sender<Arc<Entry>>>) {
+        *self.attic.lock().unwrap_or_else(PoisonError::into_inner) = attic;
+    }
+
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    fn entry(
+        &self,
+        key: &[u8],
+        value: Value,
+        expires_at: Option<u64>,
+        now: u64,
+    ) -> Result<Arc<Entry>, NoRoom> {
+        let entry = Entry::new(key, value, expires_at, now);
+        self.room.take(entry.bytes())?;
+        Ok(Arc::new(entry))
+    }
+
+    /// Removes a key if its entry is one that `unwanted` says so of.
+    fn remove_if(&self, key: &[u8], unwanted: impl FnOnce(&Arc<Entry>) -> bool) -> bool {
+        let hash = self.hash_of(key);
+        let removed = {
+            let mut shard = self.shard(hash).write();
+            match find_in(&shard, hash, key) {
+                Some(entry) if unwanted(entry) => shard.remove(&(hash, key.into())),
+                _ => None,
+            }
+        };
+        let is_removed = removed.is_some();
+        self.discard(removed);
+        is_removed
+    }
+
+    /// Forgets a value that no key means any more.
+    fn discard(&self, entry: Option<Arc<Entry>>) {
+        let Some(entry) = entry else { return };
+        self.generation.fetch_add(1, Ordering::Release);
+        let bytes = entry.retire();
+        self.room.give_back(bytes);
+        if bytes >= entry::SLOW_TO_FREE_BYTES
+            && let Some(attic) = &*self.attic.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            // Nobody there any more: then it is freed here.
+            let _ = attic.send(entry);
+        }
+    }
+
+    fn hash_of(&self, key: &[u8]) -> u64 {
+        self.hash.hash_one(key) >> (u64::BITS - HASH_BITS)
+    }
+
+    fn shard_index(&self, hash: u64) -> usize {
+        // The upper bits: so the order of hashes is the order of shards, and a walk goes from one to the next.
+        #[allow(clippy::cast_possible_truncation, reason = "six bits")]
+        let index = (hash >> (HASH_BITS - SHARDS.trailing_zeros())) as usize;
+        index & (SHARDS - 1)
+    }
+
+    fn shard(&self, hash: u64) -> &Shard {
+        &self.shards[self.shard_index(hash)]
+    }
+}
+
+/// Two shards that are changed together, or one.
+struct ShardPair<'k> {
+    lower: usize,
+    first: RwLockWriteGuard<'k, Entries>,
+    second: Option<RwLockWriteGuard<'k, Entries>>,
+}
+
+impl ShardPair<'_> {
+    fn at(&mut self, shard: usize) -> &mut Entries {
+        match &mut self.second {
+            Some(second) if shard > self.lower => second,
+            _ => &mut self.first,
+        }
+    }
+}
+
+impl Shard {
+    // A thread that panicked can't have left the map half changed: every change is one call.
+    fn read(&self) -> RwLockReadGuard<'_, Entries> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Entries> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Finds a key without making a [`Place`] of it, which would copy it: walks the entries of its hash, which are one but
+/// for a rare accident.
+fn find_in<'m>(map: &'m Entries, hash: u64, key: &[u8]) -> Option<&'m Arc<Entry>> {
+    let from: Place = (hash, Box::default());
+    map.range(from..)
+        .take_while(|((other, _), _)| *other == hash)
+        .find(|((_, name), _)| **name == *key)
+        .map(|(_, entry)| entry)
+}
+
+#[cfg(test)]
+mod tests;

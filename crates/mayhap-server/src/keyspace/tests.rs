@@ -1,0 +1,206 @@
+//! Tests of the keyspace: what is found, shown, counted and forgotten.
+
+use std::collections::BTreeSet;
+use std::sync::{Barrier, RwLock};
+use std::thread;
+
+use mayhap::Bitmap;
+use mayhap::hash::KeyHasher;
+use mayhap_commands::{Bits, Keyspace as _, Settings, Transfers};
+
+use super::*;
+
+const NOW: u64 = 1_000;
+
+fn bitmap() -> Value {
+    Value::Bitmap(RwLock::new(Bits { set: Bitmap::sparse(), bytes: 0 }))
+}
+
+fn dense(bytes: u64) -> Value {
+    Value::Bitmap(RwLock::new(Bits { set: Bitmap::dense(bytes * 8).unwrap(), bytes }))
+}
+
+fn put(keyspace: &Keyspace, key: impl AsRef<[u8]>) -> Arc<Entry> {
+    keyspace.create(key.as_ref(), bitmap(), None, NOW).unwrap().into_held()
+}
+
+#[test]
+fn a_key_is_created_once() {
+    let keyspace = Keyspace::new(0);
+    assert!(keyspace.find(b"a", NOW).is_none());
+    let first = put(&keyspace, b"a");
+    match keyspace.create(b"a", bitmap(), None, NOW).unwrap() {
+        Created::Found(second) => assert!(Arc::ptr_eq(&first, &second)),
+        Created::New(_) => panic!("it was there"),
+    }
+    assert_eq!(keyspace.len(), 1);
+    assert!(keyspace.remove(b"a", NOW) && !keyspace.remove(b"a", NOW));
+    assert!(keyspace.is_empty());
+    assert_eq!(keyspace.used_bytes(), 0);
+}
+
+#[test]
+fn of_many_who_create_one_wins() {
+    for _ in 0..200 {
+        let keyspace = Keyspace::new(0);
+        let barrier = Barrier::new(4);
+        let winners: usize = thread::scope(|scope| {
+            let create = || {
+                barrier.wait();
+                usize::from(matches!(keyspace.create(b"a", bitmap(), None, NOW), Ok(Created::New(_))))
+            };
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(create)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert_eq!((winners, keyspace.len()), (1, 1));
+        keyspace.clear();
+        assert_eq!(keyspace.used_bytes(), 0);
+    }
+}
+
+#[test]
+fn expired_keys_are_as_good_as_absent() {
+    let keyspace = Keyspace::new(0);
+    for number in 0..1000_u64 {
+        let expires_at = (number % 2 == 0).then_some(NOW + number);
+        keyspace.create(number.to_string().as_bytes(), bitmap(), expires_at, NOW).unwrap();
+    }
+    let entry = keyspace.find(b"10", NOW + 9).unwrap();
+    assert_eq!(entry.expires_at(), Some(NOW + 10));
+    assert!(keyspace.find(b"10", NOW + 10).is_none());
+    let mut shown = 0;
+    keyspace.for_each(NOW + 499, |_, _| shown += 1);
+    assert_eq!(shown, 500 + 250);
+    // One was removed when it was asked for, and one got more time.
+    keyspace.find(b"20", NOW).unwrap().set_expires_at(None);
+    assert_eq!(keyspace.remove_expired(NOW + 499), 250 - 2);
+    assert_eq!(keyspace.len(), 750 + 1);
+    // A new one in the place of one that expired.
+    assert!(matches!(keyspace.create(b"998", bitmap(), None, NOW + 998), Ok(Created::New(_))));
+    keyspace.clear();
+    assert_eq!(keyspace.used_bytes(), 0);
+}
+
+#[test]
+fn a_walk_shows_what_stays_exactly_once() {
+    let keyspace = Keyspace::new(0);
+    for number in 0..3000 {
+        put(&keyspace, format!("stays {number}"));
+        put(&keyspace, format!("goes {number}"));
+    }
+    let mut shown = Vec::new();
+    let mut cursor = 0;
+    let mut round = 0;
+    loop {
+        cursor =
+            keyspace.scan(cursor, 10, NOW, |key, _| shown.push(String::from_utf8(key.to_vec()).unwrap()));
+        assert!(cursor <= MAX_CURSOR);
+        if cursor == 0 {
+            break;
+        }
+        keyspace.remove(format!("goes {}", round * 7 % 3000).as_bytes(), NOW);
+        put(&keyspace, format!("comes {round}"));
+        round += 1;
+    }
+    let stayed: Vec<&String> = shown.iter().filter(|key| key.starts_with("stays")).collect();
+    assert_eq!((stayed.len(), stayed.iter().collect::<BTreeSet<_>>().len()), (3000, 3000));
+    assert_eq!(shown.len(), shown.iter().collect::<BTreeSet<_>>().len());
+    assert_eq!(keyspace.scan(u64::MAX, 10, NOW, |_, _| panic!("there is nothing")), 0);
+}
+
+#[test]
+fn a_random_place_has_a_key() {
+    let keyspace = Keyspace::new(0);
+    assert_eq!(keyspace.key_after(7, NOW), None);
+    for number in 0..10 {
+        put(&keyspace, number.to_string());
+    }
+    let places = (0..1000).map(|step: u64| step.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let found: BTreeSet<_> = places.map(|place| keyspace.key_after(place, NOW).unwrap()).collect();
+    assert_eq!(found.len(), 10);
+}
+
+#[test]
+fn a_value_gets_another_name() {
+    let keyspace = Keyspace::new(0);
+    let entry = put(&keyspace, b"a");
+    entry.set_expires_at(Some(NOW + 5));
+    put(&keyspace, b"b");
+    assert_eq!(keyspace.rename(b"x", b"a", true, NOW), Renamed::NoSuchKey);
+    assert_eq!(keyspace.rename(b"a", b"b", false, NOW), Renamed::Taken);
+    assert_eq!(keyspace.rename(b"a", b"a", false, NOW), Renamed::Taken);
+    assert_eq!(keyspace.rename(b"a", b"a", true, NOW), Renamed::Done);
+    assert_eq!(keyspace.rename(b"a", b"b", true, NOW), Renamed::Done);
+    assert!(keyspace.find(b"a", NOW).is_none());
+    assert!(Arc::ptr_eq(&keyspace.find(b"b", NOW).unwrap(), &entry));
+    assert!(keyspace.find(b"b", NOW + 5).is_none());
+    // Between all pairs of shards, from several threads: nobody waits for ever, nothing is lost.
+    let keyspace = Keyspace::new(0);
+    for number in 0..100 {
+        put(&keyspace, number.to_string());
+    }
+    thread::scope(|scope| {
+        for step in [1, 37, 99] {
+            let keyspace = &keyspace;
+            scope.spawn(move || {
+                for number in (0..100).cycle().take(5000) {
+                    let (from, to) = (number.to_string(), ((number + step) % 100).to_string());
+                    keyspace.rename(from.as_bytes(), to.as_bytes(), false, NOW);
+                }
+            });
+        }
+    });
+    assert_eq!(keyspace.len(), 100);
+}
+
+#[test]
+fn memory_is_counted_and_limited() {
+    let keyspace = Keyspace::new(100_000);
+    keyspace.create(b"a", dense(1 << 16), None, NOW).unwrap();
+    assert!(keyspace.used_bytes() > 1 << 16 && keyspace.room() < 100_000 - (1 << 16));
+    let refused = keyspace.create(b"b", dense(1 << 16), None, NOW);
+    assert!(matches!(refused, Err(NoRoom { limit: 100_000 })));
+    // A value that grows is counted when it is weighed, even beyond the limit; one that is gone is not.
+    let entry = keyspace.find(b"a", NOW).unwrap();
+    let before = keyspace.used_bytes();
+    let Value::Bitmap(bits) = &entry.value else { panic!("it is a bitmap") };
+    bits.write().unwrap().set = Bitmap::dense(8 << 18).unwrap();
+    keyspace.weigh(&entry);
+    keyspace.weigh(&entry);
+    assert_eq!((keyspace.used_bytes(), keyspace.room()), (before + (3 << 16), 0));
+    keyspace.remove(b"a", NOW);
+    keyspace.weigh(&entry);
+    assert_eq!(keyspace.used_bytes(), 0);
+    assert!(keyspace.create(b"b", dense(1 << 16), None, NOW).is_ok());
+    assert!(keyspace.replace(b"b", dense(1 << 14), None, NOW).is_ok());
+    keyspace.clear();
+    assert_eq!(keyspace.used_bytes(), 0);
+}
+
+#[test]
+fn a_worker_remembers_until_something_is_removed() {
+    let keyspace = Keyspace::new(0);
+    let (settings, transfers) = (Settings::new(KeyHasher::default()), Transfers::default());
+    let cache = WorkerCache::default();
+    let view =
+        View { keyspace: &keyspace, settings: &settings, transfers: &transfers, cache: &cache, now: NOW };
+    assert!(view.find(b"a").is_none());
+    let entry = put(&keyspace, b"a");
+    let first = view.find(b"a").unwrap();
+    let owners = Arc::strong_count(&entry);
+    let second = view.find(b"a").unwrap();
+    assert_eq!(Arc::strong_count(&entry), owners, "found again without a new owner");
+    assert!(Arc::ptr_eq(first.entry(), second.entry()));
+    keyspace.replace(b"a", bitmap(), None, NOW).unwrap();
+    assert!(!Arc::ptr_eq(view.find(b"a").unwrap().entry(), &entry));
+    view.find(b"a").unwrap().entry().set_expires_at(Some(NOW));
+    assert!(view.find(b"a").is_none());
+    put(&keyspace, b"a");
+    assert!(view.find(b"a").is_some());
+    keyspace.rename(b"a", b"b", true, NOW);
+    assert!(view.find(b"a").is_none() && view.find(b"b").is_some());
+    // What was held stays alive; what is only remembered doesn't, once it is forgotten.
+    drop((first, second));
+    cache.clear();
+    assert_eq!(Arc::strong_count(&entry), 1);
+}

@@ -1,0 +1,42 @@
+//! A server of filters that speaks the Redis protocol.
+//!
+//! ```text
+//!              acceptor ──► worker (a thread: an event loop, its connections)
+//!                             │ one read
+//!                             ▼
+//!   resp::request ──► execute (all that came in the read, as a batch) ──► resp::reply ──► one write
+//!                             │
+//!              mayhap_commands (BF.*, CF.*), commands (PING, DEL, …)
+//!                             │
+//!                          keyspace (shared by all workers)
+//! ```
+//!
+//! Nothing here waits: sockets don't block, locks are short, and what a client can make the server keep has a limit that
+//! is a [setting](settings).
+
+#![deny(unsafe_code)]
+
+mod aside;
+pub mod clients;
+pub mod commands;
+mod connection;
+pub mod context;
+mod execute;
+mod janitor;
+pub mod keyspace;
+pub mod log;
+pub mod resp;
+mod server;
+pub mod session;
+pub mod settings;
+mod shared;
+pub mod slowlog;
+pub mod statistics;
+mod worker;
+
+pub use server::{Handle, Server};
+pub use settings::Settings;
+pub use shared::{Shared, Shutdown};
+
+/// The version of Redis whose behaviour is followed; what clients are told that ask for one.
+pub const REDIS_VERSION: &str = "8.0.0";
