@@ -14,11 +14,12 @@ import time
 
 # With this the terminal is told to write a hint's colour.
 HINT = "49m"
-# What is typed, and what must stand on the screen then. A tab completes a name.
+# What is typed, and what must stand on the screen before more is typed. A tab completes a name. PROMPT is redis-cli's:
+# what is typed while it isn't there may be lost.
 HINTS = [
     ("BF.RESERVE ", HINT + "key error_rate capacity [EXPANSION expansion] [NONSCALING]"),
     ("users 0.01 ", HINT + "capacity [EXPANSION expansion] [NONSCALING]"),
-    ("100\r", "OK"),
+    ("100\r", "OK\r\nPROMPT"),
     ("cf.insertn\t ", HINT + "key [CAPACITY capacity] [NOCREATE] ITEMS item [item ...]"),
 ]
 PATIENCE_SECONDS = 10
@@ -31,10 +32,11 @@ def main(host, port):
         os.execvp("redis-cli", ["redis-cli", "-h", host, "-p", port])
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 200, 0, 0))
     try:
-        wait_for(terminal, f"{port}> ")
+        prompt = f"{host}:{port}> "
+        wait_for(terminal, prompt)
         for typed, hint in HINTS:
             os.write(terminal, typed.encode())
-            wait_for(terminal, hint)
+            wait_for(terminal, hint.replace("PROMPT", prompt))
     finally:
         # Also ends redis-cli, which has no terminal any more.
         os.close(terminal)

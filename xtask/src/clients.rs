@@ -184,8 +184,12 @@ fn succeeds(command: &mut Command) -> Result<(), String> {
         return Ok(());
     }
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    let last = errors.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-    Err(format!("{name} failed ({}): {last}", output.status))
+    let line = errors
+        .lines()
+        .find(|line| line.to_ascii_lowercase().contains("error"))
+        .or_else(|| errors.lines().rfind(|line| !line.trim().is_empty()))
+        .unwrap_or_default();
+    Err(format!("{name} failed ({}): {line}", output.status))
 }
 
 #[cfg(test)]

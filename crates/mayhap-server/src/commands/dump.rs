@@ -1,7 +1,9 @@
 //! `DUMP` and `RESTORE`: a value in one piece.
 //!
 //! A filter in RedisBloom's layout is dumped as Redis with RedisBloom dumps it, and its payloads are taken. A native one
-//! has a payload of its own, which Redis refuses cleanly: see [`payload`](super::payload).
+//! has a payload of its own, which Redis refuses cleanly: see [`payload`].
+
+use std::sync::{PoisonError, RwLock};
 
 use mayhap::codec::{FormatError, Part};
 use mayhap::formats::redisbloom::{RdbVersion, RedisValue};
@@ -9,8 +11,6 @@ use mayhap::{Error, ReadOptions};
 use mayhap_commands::spec::{Argument, ArgumentKind, Keys};
 use mayhap_commands::words::{integer, is};
 use mayhap_commands::{Created, Outcome, Reply, Value};
-
-use std::sync::{PoisonError, RwLock};
 
 use super::definition::{Group, KEY, number, text, word};
 use super::{Command, errors, payload};
@@ -115,11 +115,10 @@ fn restored(
 /// The value of a payload: ours, or RedisBloom's, of whatever version of RDB.
 fn value_of(context: &Context<'_>, bytes: &[u8]) -> Result<Value, Reply> {
     let filters = &context.shared.settings.filters;
-    let options = ReadOptions::new()
-        .hasher(filters.hasher.clone())
-        .max_bytes(filters.filter_max_bytes().min(context.shared.keyspace.room()));
+    let max_bytes = filters.filter_max_bytes().min(context.shared.keyspace.room());
+    let options = ReadOptions::new().hasher(filters.hasher.clone()).max_bytes(max_bytes);
     if payload::is_one(bytes) {
-        return payload::read(bytes, &options).map_err(|error| refusal(&error));
+        return payload::read(bytes, &options, max_bytes).map_err(|error| refusal(&error));
     }
     match RedisValue::from_dump_with(bytes, &options) {
         Ok(RedisValue::Bloom(filter)) => Ok(Value::RedisBloom(RwLock::new(filter))),

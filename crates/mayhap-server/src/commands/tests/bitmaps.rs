@@ -107,3 +107,48 @@ fn bits_are_counted_as_memory() {
     assert!(desk.shared.keyspace.used_bytes() <= 100 << 10);
     assert_eq!(desk.ask("SETBIT a 0 0"), ":1");
 }
+
+/// A string of bytes, looked at bit by bit.
+fn counted(bits: &[bool], start: i64, end: i64, unit: usize, wanted: bool) -> (i64, i64) {
+    let length = i64::try_from(bits.len() / unit).unwrap();
+    let place = |place: i64| if place < 0 { (length + place).max(0) } else { place };
+    let (first, last) = (place(start), place(end).min(length - 1));
+    if first > last {
+        return (0, -1);
+    }
+    let [first, last] = [first, last + 1].map(|place| usize::try_from(place).unwrap() * unit);
+    let ones = bits[first..last].iter().filter(|bit| **bit).count();
+    let found = bits[first..last].iter().position(|bit| *bit == wanted).map(|at| first + at);
+    (i64::try_from(ones).unwrap(), found.map_or(-1, |at| i64::try_from(at).unwrap()))
+}
+
+#[test]
+fn ranges_are_those_of_a_plain_string() {
+    let desk = &mut Desk::new();
+    let (mut model, mut state) = (vec![], 1_u64);
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for round in 0..3000 {
+        let (offset, value) = (usize::try_from(random(200)).unwrap(), random(4) > 0);
+        model.resize(model.len().max((offset / 8 + 1) * 8), false);
+        let before = std::mem::replace(&mut model[offset], value);
+        let reply = desk.ask(&format!("SETBIT a {offset} {}", u8::from(value)));
+        assert_eq!(reply, format!(":{}", u8::from(before)), "round {round}");
+
+        let [start, end] = [random(500), random(500)].map(|place| place.cast_signed() - 250);
+        let (unit, name) = if random(2) == 0 { (1, "BIT") } else { (8, "BYTE") };
+        let wanted = random(2) == 1;
+        let (ones, found) = counted(&model, start, end, unit, wanted);
+        // Two places before the start, the later first: none for BITCOUNT.
+        let ones = if start < 0 && end < 0 && start > end { 0 } else { ones };
+        assert_eq!(
+            desk.ask(&format!("BITCOUNT a {start} {end} {name}")),
+            format!(":{ones}"),
+            "round {round}"
+        );
+        let question = format!("BITPOS a {} {start} {end} {name}", u8::from(wanted));
+        assert_eq!(desk.ask(&question), format!(":{found}"), "round {round}: {question}");
+    }
+}
