@@ -90,7 +90,8 @@ fn latencies(client: &mut Client, per_second: f64, time: Duration) -> Result<Vec
     while start.elapsed() < time {
         let due = Duration::from_secs_f64(number as f64 / per_second);
         while start.elapsed() < due {
-            std::hint::spin_loop();
+            // The client that fills the filter runs on this core, too.
+            std::thread::yield_now();
         }
         client.send(&question(number))?;
         waited.push((start.elapsed() - due).as_nanos() as f64);
@@ -100,27 +101,30 @@ fn latencies(client: &mut Client, per_second: f64, time: Duration) -> Result<Vec
     Ok(waited)
 }
 
-/// Fills the large filter to the brim, says so, and adds what makes it grow.
+/// Fills the large filter to the brim, says so, and goes on at a walk: some thousand keys later it grows. What is to be
+/// seen is the growth, not a second client that takes all it can get.
 fn fill(port: u16, growing: &AtomicBool) -> Result<f64, Failure> {
     let mut client = Client::connect(port)?;
     let start = Instant::now();
-    let batch = |first: usize| {
+    let batch = |first: usize, commands: usize, items: usize| {
         let mut pipeline = Pipeline::default();
-        for first in (first..first + 100_000).step_by(1_000) {
+        for command in 0..commands {
+            let first = first + command * items;
             let mut words = vec!["BF.MADD".to_owned(), "large".to_owned()];
-            words.extend((first..first + 1_000).map(|number| format!("{number:x}")));
+            words.extend((first..first + items).map(|number| format!("{number:x}")));
             pipeline.push(&words);
         }
         pipeline
     };
-    let almost = LARGE / 2 - 1_000_000;
-    for first in (0..almost).step_by(100_000) {
-        client.send(&batch(first))?;
+    // A few of the keys are taken for old ones, so that it isn't quite full.
+    for first in (0..LARGE / 2).step_by(100_000) {
+        client.send(&batch(first, 100, 1_000))?;
     }
     let seconds = start.elapsed().as_secs_f64();
     growing.store(true, Ordering::Release);
-    for first in (almost..almost + 3_000_000).step_by(100_000) {
-        client.send(&batch(first))?;
+    for first in (LARGE / 2..LARGE / 2 + 300_000).step_by(100) {
+        client.send(&batch(first, 1, 100))?;
+        std::thread::sleep(Duration::from_millis(1));
     }
     Ok(seconds)
 }

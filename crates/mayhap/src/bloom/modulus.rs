@@ -34,14 +34,16 @@ impl Modulus {
     /// `x % divisor`.
     #[inline(always)]
     #[must_use]
-    pub const fn remainder(self, x: u64) -> u64 {
+    pub fn remainder(self, x: u64) -> u64 {
         #[allow(
             clippy::cast_possible_truncation,
             reason = "the high half of a product of two 64-bit numbers"
         )]
-        let quotient = ((x as u128 * self.reciprocal as u128) >> 64) as u64;
+        let quotient = ((u128::from(x) * u128::from(self.reciprocal)) >> 64) as u64;
         let remainder = x.wrapping_sub(quotient.wrapping_mul(self.divisor));
-        if remainder >= self.divisor { remainder - self.divisor } else { remainder }
+        // Where nothing is to be subtracted, subtracting wraps to something larger. An `if` may become a branch, which
+        // no core can predict.
+        remainder.min(remainder.wrapping_sub(self.divisor))
     }
 
     /// The number that remainders are taken by.
