@@ -227,6 +227,12 @@ impl Spec {
     }
 }
 
+/// What is answered when a command has a number of words, or is executed in a way, that it hasn't.
+pub(crate) fn wrong_arity(id: CommandId) -> Reply {
+    let spec = all().find(|spec| spec.id == id);
+    spec.map_or(Reply::error("ERR unknown command"), Spec::wrong_arity)
+}
+
 /// The commands of filters, in the order in which documents list them.
 pub fn all() -> impl Iterator<Item = &'static Spec> {
     crate::bf::SPECS.iter().chain(crate::cf::SPECS)
@@ -235,6 +241,18 @@ pub fn all() -> impl Iterator<Item = &'static Spec> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_table_has_each_command_once() {
+        let specs: Vec<&Spec> = all().collect();
+        for (place, spec) in specs.iter().enumerate() {
+            assert!(crate::bf::has(spec.id) || crate::cf::has(spec.id), "{}", spec.name);
+            assert!(specs.iter().skip(place + 1).all(|other| other.id != spec.id && other.name != spec.name));
+            assert_eq!(spec.name, spec.name.to_ascii_uppercase());
+            assert!(spec.summary.ends_with('.') && !spec.arguments.is_empty());
+        }
+        assert_eq!((crate::bf::SPECS.len(), crate::cf::SPECS.len()), (11, 14));
+    }
 
     #[test]
     fn arguments_are_shown_as_they_are_typed() {

@@ -2,7 +2,8 @@
 
 use super::create::Recipe;
 use super::errors;
-use super::filter::{Bloom, TOGETHER};
+use super::filter::Bloom;
+use crate::ask::TOGETHER;
 use crate::{Created, Effect, Keyspace, Outcome, Reply};
 
 /// `BF.ADD key item`.

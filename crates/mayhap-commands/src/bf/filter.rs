@@ -6,16 +6,33 @@ use mayhap::formats::redisbloom::{RedisBloom, RedisHash};
 use mayhap::{Digest, Growth, InsertError, SharedScalableBloom};
 
 use super::errors;
+use crate::ask::{Ask, TOGETHER};
 use crate::{Keyspace, Reply, Value};
-
-/// Items that are hashed, and their lines fetched, together. Their hashes live on the stack.
-pub(super) const TOGETHER: usize = 64;
 
 /// A filter that is in use.
 #[derive(Clone, Copy)]
 pub(super) enum Bloom<'a> {
     Native(&'a SharedScalableBloom),
     RedisBloom(&'a RwLock<RedisBloom>),
+}
+
+impl Ask for Bloom<'_> {
+    fn contains(self, item: &[u8]) -> bool {
+        match self {
+            Self::Native(filter) => filter.contains(item),
+            Self::RedisBloom(filter) => read(filter).contains(item),
+        }
+    }
+
+    fn contains_each(self, items: &[&[u8]], found: &mut [bool]) {
+        match self {
+            Self::Native(filter) => {
+                let mut digests = [Digest::new(0); TOGETHER];
+                filter.contains_hashes(hash_each(filter, items, &mut digests), found);
+            }
+            Self::RedisBloom(filter) => read(filter).contains_each(items, found),
+        }
+    }
 }
 
 impl<'a> Bloom<'a> {
@@ -25,14 +42,6 @@ impl<'a> Bloom<'a> {
             Value::Bloom(filter) => Some(Self::Native(filter)),
             Value::RedisBloom(filter) => Some(Self::RedisBloom(filter)),
             _ => None,
-        }
-    }
-
-    /// Asks for one item.
-    pub(super) fn contains(self, item: &[u8]) -> bool {
-        match self {
-            Self::Native(filter) => filter.contains(item),
-            Self::RedisBloom(filter) => read(filter).contains(item),
         }
     }
 
@@ -53,17 +62,6 @@ impl<'a> Bloom<'a> {
                 }
                 filter.add_hash(hash).map_err(|error| refusal(&error, filter.is_scaling()))
             }
-        }
-    }
-
-    /// Asks for at most [`TOGETHER`] items.
-    pub(super) fn contains_each(self, items: &[&[u8]], found: &mut [bool]) {
-        match self {
-            Self::Native(filter) => {
-                let mut digests = [Digest::new(0); TOGETHER];
-                filter.contains_hashes(hash_each(filter, items, &mut digests), found);
-            }
-            Self::RedisBloom(filter) => read(filter).contains_each(items, found),
         }
     }
 

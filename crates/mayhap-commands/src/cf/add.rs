@@ -2,8 +2,9 @@
 
 use super::create::{Recipe, find_or_make};
 use super::errors;
-use super::filter::{Answer, Cuckoo, Mode, TOGETHER};
+use super::filter::{Answer, Cuckoo, Mode};
 use super::reserve::capacity_in_range;
+use crate::ask::TOGETHER;
 use crate::spec::CommandId;
 use crate::words::integer;
 use crate::{Effect, Keyspace, Outcome, Reply};

@@ -1,8 +1,9 @@
 //! `CF.DEL` and `CF.COMPACT`. Both have words of their own for a key that is missing or holds something else.
 
 use super::errors;
-use super::filter::{Cuckoo, TOGETHER, write};
+use super::filter::{Cuckoo, write};
 use super::native;
+use crate::ask::TOGETHER;
 use crate::{Effect, Keyspace, Outcome, Reply};
 
 /// `CF.DEL key item`.

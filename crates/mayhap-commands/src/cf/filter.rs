@@ -7,10 +7,8 @@ use mayhap::{Digest, InsertError};
 
 use super::create::limits;
 use super::errors;
+use crate::ask::{Ask, TOGETHER};
 use crate::{Keyspace, NativeCuckoo, Reply, Value};
-
-/// Items that are hashed, and their lines fetched, together. Their hashes live on the stack.
-pub(super) const TOGETHER: usize = 64;
 
 /// A filter that is in use.
 #[derive(Clone, Copy)]
@@ -55,18 +53,8 @@ pub(super) enum Mode {
     Unique,
 }
 
-impl<'a> Cuckoo<'a> {
-    /// The filter, if the value is one.
-    pub(super) const fn of(value: &'a Value) -> Option<Self> {
-        match value {
-            Value::Cuckoo(filter) => Some(Self::Native(filter)),
-            Value::RedisCuckoo(filter) => Some(Self::RedisBloom(filter)),
-            _ => None,
-        }
-    }
-
-    /// Asks for one item.
-    pub(super) fn contains(self, item: &[u8]) -> bool {
+impl Ask for Cuckoo<'_> {
+    fn contains(self, item: &[u8]) -> bool {
         match self {
             Self::Native(filter) => read(filter).filter.contains(item),
             Self::RedisBloom(filter) => {
@@ -76,8 +64,7 @@ impl<'a> Cuckoo<'a> {
         }
     }
 
-    /// Asks for at most [`TOGETHER`] items.
-    pub(super) fn contains_each(self, items: &[&[u8]], found: &mut [bool]) {
+    fn contains_each(self, items: &[&[u8]], found: &mut [bool]) {
         match self {
             Self::Native(filter) => {
                 let filter = read(filter);
@@ -89,6 +76,17 @@ impl<'a> Cuckoo<'a> {
                 let hashes = hash_each(items, &mut hashes);
                 read(filter).contains_hashes(hashes, found);
             }
+        }
+    }
+}
+
+impl<'a> Cuckoo<'a> {
+    /// The filter, if the value is one.
+    pub(super) const fn of(value: &'a Value) -> Option<Self> {
+        match value {
+            Value::Cuckoo(filter) => Some(Self::Native(filter)),
+            Value::RedisCuckoo(filter) => Some(Self::RedisBloom(filter)),
+            _ => None,
         }
     }
 

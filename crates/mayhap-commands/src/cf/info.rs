@@ -1,4 +1,4 @@
-//! `CF.INFO` and `CF.DEBUG`: what a filter says about itself. Nothing here looks at a filter's slots: fill and rate
+//! `CF.INFO`, `CF.DEBUG` and `CF.COUNT`: what a filter says about itself, and how often it has an item. Nothing here looks at a filter's slots: fill and rate
 //! follow from its counts.
 
 use mayhap::formats::redisbloom::RedisCuckoo;
@@ -6,6 +6,13 @@ use mayhap::formats::redisbloom::RedisCuckoo;
 use super::create::{native_expansion, native_iterations};
 use super::filter::{Cuckoo, read, with};
 use crate::{Keyspace, NativeCuckoo, Reply};
+
+/// `CF.COUNT key item`. A key that is missing, or holds something else, has no items.
+pub(super) fn count<K: Keyspace>(host: &K, key: &[u8], item: &[u8]) -> Reply {
+    let held = host.find(key);
+    let filter = held.as_deref().and_then(Cuckoo::of);
+    Reply::count(filter.map_or(0, |filter| filter.count(item)))
+}
 
 /// `CF.INFO key`.
 pub(super) fn info<K: Keyspace>(host: &K, key: &[u8]) -> Reply {

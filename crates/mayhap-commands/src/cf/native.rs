@@ -5,7 +5,8 @@ use std::sync::RwLock;
 use mayhap::{Digest, InsertError};
 
 use super::create::{max_bytes, native_expansion};
-use super::filter::{Answer, Mode, Refusal, TOGETHER, write};
+use super::filter::{Answer, Mode, Refusal, write};
+use crate::ask::TOGETHER;
 use crate::{Keyspace, NativeCuckoo};
 
 /// Buckets or fingerprints that one removal looks at to compact the filter, if that is due: some microseconds.
