@@ -86,15 +86,15 @@ fn free_port() -> Result<u16, Failure> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
-/// Keeps this process, the client, on one core.
-pub(super) fn pin_this_process(core: usize) -> Result<(), Failure> {
+/// Keeps this process, the client, on these cores.
+pub(super) fn pin_this_process(cores: &str) -> Result<(), Failure> {
     let process = std::process::id().to_string();
     let status = Command::new("taskset")
-        .args(["-cp", &core.to_string(), &process])
+        .args(["-acp", cores, &process])
         .stdout(Stdio::null())
         .status()
         .map_err(|error| format!("taskset does not start: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("core {core} can't be had").into()) }
+    if status.success() { Ok(()) } else { Err(format!("cores {cores} can't be had").into()) }
 }
 
 pub(super) fn redis_version() -> String {

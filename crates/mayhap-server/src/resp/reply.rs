@@ -86,8 +86,13 @@ fn bulk(bytes: &[u8], output: &mut Vec<u8>) {
     output.extend_from_slice(b"\r\n");
 }
 
+/// As short as it can be read back; very small and very large ones with an exponent, as Redis writes them.
 fn double(number: f64, is_resp3: bool, output: &mut Vec<u8>) {
-    let text = if number.is_nan() { "nan".to_owned() } else { number.to_string() };
+    let text = match number.abs() {
+        _ if number.is_nan() => "nan".to_owned(),
+        size if size > 0.0 && size < 1e-4 || size >= 1e17 && size.is_finite() => format!("{number:e}"),
+        _ => number.to_string(),
+    };
     if is_resp3 { line(b',', text.as_bytes(), output) } else { bulk(text.as_bytes(), output) }
 }
 
@@ -157,6 +162,9 @@ mod tests {
         assert_eq!(written(&Reply::Null), ["$-1\r\n", "_\r\n"]);
         assert_eq!(written(&Reply::Double(0.5)), ["$3\r\n0.5\r\n", ",0.5\r\n"]);
         assert_eq!(written(&Reply::Double(f64::INFINITY))[1], ",inf\r\n");
+        assert_eq!(written(&Reply::Double(0.0))[1], ",0\r\n");
+        assert_eq!(written(&Reply::Double(1.25e-15))[1], ",1.25e-15\r\n");
+        assert_eq!(written(&Reply::Double(-3e20))[1], ",-3e20\r\n");
         assert_eq!(written(&Reply::Double(f64::NAN))[1], ",nan\r\n");
         let map = Reply::Map(vec![(Reply::Simple("a"), Reply::Null)]);
         assert_eq!(written(&map), ["*2\r\n+a\r\n$-1\r\n", "%1\r\n+a\r\n_\r\n"]);
