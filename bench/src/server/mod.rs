@@ -72,7 +72,7 @@ pub(crate) fn run(keys: usize, mayhap: &Path, settings: &Settings) -> Result<Vec
     let mut reports = vec![table(&loads, keys, rounds)];
     drop((to_redis, to_mayhap, redis, server));
     // Filters of other sizes are asked for what a miss of the cache costs; the rest doesn't depend on the size.
-    if keys == 1_000_000 {
+    if keys == 1_000_000 && settings.only.is_empty() {
         reports.push(latency::run(mayhap)?);
         process::pin_this_process("0,1")?;
         reports.push(threads::run(mayhap, keys, rounds)?);
@@ -175,6 +175,12 @@ fn loads(keys: u64) -> Vec<Load> {
     };
     add("BF.MEXISTS of 16", Which::Mayhap, PIPELINE, Some(3.2), Box::new(many("BF.MEXISTS", "bloom")));
     add("BF.MADD of 16", Which::Mayhap, PIPELINE, Some(3.2), Box::new(many_fresh));
+    // Of items that are there, so that the filter keeps its size: for comparing sizes.
+    let many_known = move |number: u64| {
+        let items = (0..ITEMS as u64).map(move |item| key(scatter(number * ITEMS as u64 + item) % keys));
+        ["BF.MADD".to_owned(), "bloom".to_owned()].into_iter().chain(items).collect()
+    };
+    add("BF.MADD of known 16", Which::Mayhap, PIPELINE, Some(3.2), Box::new(many_known));
     loads
 }
 
