@@ -182,7 +182,8 @@ impl Shared {
         words: &[&[u8]],
     ) {
         let micros = u64::try_from(taken.as_micros()).unwrap_or(u64::MAX);
-        if micros > self.settings.slowlog_log_slower_than() {
+        // As Redis has it: 0 notes every command, however quick.
+        if micros >= self.settings.slowlog_log_slower_than() {
             let mut words = shortened(words);
             if calls > 1 {
                 words.push(format!("... ({} more commands in a row)", calls - 1).into_bytes());

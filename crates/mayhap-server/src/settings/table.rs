@@ -88,7 +88,7 @@ settings! {
     live shutdown_timeout -> u64 = "shutdown-timeout", Kind::Integer(0, 1 << 31), 10;
     /// What is logged: error, warn, info or debug.
     live log_level -> Level = "log-level", Kind::Level, Level::Info as u64;
-    /// Commands that take more microseconds are kept in the slow log; -1: none.
+    /// Commands that take so many microseconds or more are kept in the slow log; 0: all, -1: none.
     live slowlog_log_slower_than -> u64 = "slowlog-log-slower-than", Kind::OrNever, 10_000;
     /// How many commands the slow log keeps.
     live slowlog_max_len -> usize = "slowlog-max-len", Kind::Integer(0, 1 << 20), 128;
