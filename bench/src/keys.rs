@@ -142,7 +142,7 @@ fn digit(value: u64, bits: u32) -> usize {
 }
 
 /// The finaliser of splitmix64, a bijection of 64-bit words.
-fn mix(number: u64) -> u64 {
+pub(crate) fn mix(number: u64) -> u64 {
     let word = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -5,11 +5,13 @@
 //! being wrong, or at being large, without effort.
 
 mod bulk;
+mod child;
 mod contestants;
 mod counting;
 mod cuckoo;
 mod dedup;
 mod deletable;
+mod files;
 mod formats;
 mod keys;
 mod layers;
@@ -22,6 +24,8 @@ mod report;
 mod server;
 mod shared;
 mod single;
+mod sizes;
+mod url_file;
 mod verdict;
 
 use std::fs;
@@ -64,9 +68,13 @@ struct Arguments {
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 
-    /// The binary `dedup` and `server` run [default: `mayhap` beside this one]
+    /// The binary `dedup`, `files` and `server` run [default: `mayhap` beside this one]
     #[arg(long)]
     mayhap: Option<PathBuf>,
+
+    /// Where `sizes` draws its plot
+    #[arg(long)]
+    svg: Option<PathBuf>,
 
     /// Also write every sample to this file
     #[arg(long)]
@@ -103,6 +111,10 @@ enum CellName {
     Formats,
     /// `mayhap serve` beside redis-server (which must be installed)
     Server,
+    /// `mayhap build` of 100M lines and `mayhap check` of 10M against `wc -l` (5 GB of files)
+    Files,
+    /// A filter of 10k to 1B integers, ten sizes and more (2.5 GiB of memory); draws a plot with --svg
+    Sizes,
     /// All of the above
     All,
 }
@@ -175,6 +187,9 @@ fn sizes(cell: CellName, chosen: &[usize]) -> &[usize] {
         CellName::Urls => &[10_000, 1_000_000, 10_000_000],
         CellName::Shared => &[50_000_000],
         CellName::Dedup => &[10_000_000],
+        CellName::Files => &[100_000_000],
+        // The largest; the others are before it.
+        CellName::Sizes => &[1_000_000_000],
         CellName::Cuckoo | CellName::Counting => &[1_000_000, 100_000_000],
         CellName::Formats => &[1_000_000, 10_000_000],
         CellName::Deletable | CellName::Layers | CellName::Server => &[1_000_000],
@@ -188,6 +203,7 @@ fn rates(cell: CellName, chosen: &[f64]) -> &[f64] {
         _ if !chosen.is_empty() => chosen,
         CellName::Deletable => &[0.03, 0.01, 0.001],
         CellName::Layers => &[0.01],
+        CellName::Sizes => &[0.001],
         _ => &[0.01, 0.001],
     }
 }
@@ -204,6 +220,8 @@ fn run(
         CellName::Shared => shared::run(size, settings),
         CellName::Bulk => bulk::run(size, settings),
         CellName::Dedup => Ok(vec![dedup::run(size, &binary(arguments)?, settings)?]),
+        CellName::Files => Ok(vec![files::run(size, &binary(arguments)?, settings)?]),
+        CellName::Sizes => Ok(vec![sizes::run(size, settings, arguments.svg.as_deref())?]),
         CellName::Server => server::run(size, &binary(arguments)?, settings),
         CellName::Cuckoo => cuckoo::run(size, settings),
         CellName::Counting => counting::run(size, settings),

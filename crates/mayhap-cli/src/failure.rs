@@ -1,6 +1,15 @@
-//! Why a command stopped, and how to say so.
+//! How a command ends: with an answer, or early, and how to say so.
 
 use std::io::{self, Write as _};
+
+/// What a command that came to its end has to say by its exit code, as grep does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Found, or simply done.
+    Yes,
+    /// Nothing found, or not as it should be.
+    No,
+}
 
 /// The ways a command can end early.
 #[derive(Debug)]
@@ -26,6 +35,15 @@ impl From<mayhap::Error> for Failure {
     fn from(error: mayhap::Error) -> Self {
         Self::Message(error.to_string())
     }
+}
+
+/// Writes results to stdout.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+        .map_err(|error| Failure::from_output(&error))
 }
 
 /// Prints a line to stderr. That nobody can read it is no reason to stop, and `eprintln!` would panic.

@@ -12,7 +12,12 @@ pub(crate) struct Progress(Option<ProgressBar>);
 impl Progress {
     /// For `total_bytes` of input, or for input of unknown length.
     pub(crate) fn new(total_bytes: Option<u64>, is_wanted: bool) -> Self {
-        if !is_wanted || !io::stderr().is_terminal() || io::stdout().is_terminal() {
+        Self::beside_nothing(total_bytes, is_wanted && !io::stdout().is_terminal())
+    }
+
+    /// For a command that prints nothing while it reads: it may be drawn wherever somebody watches.
+    pub(crate) fn beside_nothing(total_bytes: Option<u64>, is_wanted: bool) -> Self {
+        if !is_wanted || !io::stderr().is_terminal() {
             return Self(None);
         }
         let (bar, template) = match total_bytes {
@@ -27,7 +32,16 @@ impl Progress {
         }
     }
 
-    /// More bytes were read. `message` is asked for only if somebody watches.
+    /// For work in so many steps, whose results are printed when all is done: so it is drawn on any terminal.
+    pub(crate) fn steps(total: u64, is_wanted: bool) -> Self {
+        if !is_wanted || !io::stderr().is_terminal() {
+            return Self(None);
+        }
+        let style = ProgressStyle::with_template("{wide_bar} {percent:>3}%  {msg}");
+        Self(style.ok().map(|style| ProgressBar::new(total).with_style(style)))
+    }
+
+    /// More bytes were read, or steps done. `message` is asked for only if somebody watches.
     pub(crate) fn advance(&self, bytes: u64, message: impl FnOnce() -> String) {
         if let Some(bar) = &self.0 {
             bar.set_message(message());

@@ -1,7 +1,7 @@
 //! `mayhap serve`: filters for everybody who speaks the Redis protocol.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -11,7 +11,7 @@ use mayhap_server::{Handle, Server, Settings};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::failure::{Failure, say};
+use crate::failure::{Answer, Failure, print, say};
 
 /// Serve filters over the Redis protocol
 ///
@@ -59,10 +59,11 @@ SIGTERM and SIGINT (Ctrl-C) stop it after what was sent has been answered; a sec
 Exit codes: 0 success, 2 error.";
 
 /// Runs the command.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let settings = settings(arguments)?;
     if arguments.check_config {
-        return print("the settings are right\n");
+        print("the settings are right\n")?;
+        return Ok(Answer::Yes);
     }
     let wanted = format!("{}:{}", settings.bind(), settings.port());
     let server = Server::bind(settings).map_err(|error| {
@@ -84,7 +85,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         address.ip(),
         address.port()
     ))?;
-    server.run().map_err(|error| Failure::Message(format!("the server failed: {error}")))
+    server.run().map_err(|error| Failure::Message(format!("the server failed: {error}")))?;
+    Ok(Answer::Yes)
 }
 
 /// The settings from all sources, the strongest last.
@@ -131,7 +133,7 @@ fn read_file(settings: &mut Settings, path: &Path) -> Result<(), Failure> {
 fn set(settings: &mut Settings, name: &str, value: &str) -> Result<(), Failure> {
     settings.set(name, value).map_err(|error| {
         Failure::Message(match error {
-            SettingError::Unknown => format!("there is no setting {name:?}"),
+            SettingError::Unknown => format!("there is no setting {name:?}; docs/operations.md lists them, and CONFIG GET * of a running server"),
             error => error.to_string(),
         })
     })
@@ -156,12 +158,4 @@ fn stop_on_signals(handle: Handle) -> Result<(), Failure> {
         .spawn(watch)
         .map(drop)
         .map_err(|error| Failure::Message(format!("cannot start a thread: {error}")))
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush())
-        .map_err(|error| Failure::from_output(&error))
 }

@@ -86,7 +86,10 @@ fn a_line_beyond_the_limit_is_an_error_that_says_where() {
     let output = mayhap(&["dedup", "--max-line", "10"], b"0123456789\nok\n0123456789a\nnever\n");
     assert_eq!(output.status.code(), Some(2));
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(message.contains("line 3 of standard input is longer than 10 B"), "{message}");
+    assert!(
+        message.contains("standard input: the line that begins with \"0123456789a\" is longer than 10 B"),
+        "{message}"
+    );
     assert!(message.contains("--max-line"), "{message}");
 }
 
@@ -266,4 +269,322 @@ fn impossible_plans_are_refused() {
     fails(&["dedup", "--memory", "many"], b"a\n", "`many` is not a size");
     fails(&["dedup", "-n", "5", "--memory", "1M"], b"a\n", "cannot be used with");
     fails(&["dedup", "-q", "--json"], b"a\n", "cannot be used with");
+}
+
+#[test]
+fn a_field_is_the_key_and_records_are_printed_whole() {
+    let directory = Directory::new("fields");
+    let one = directory.file("one.csv", b"id,mail\n1,ann@x\n2,\"bob, b@x\"\n3,ann@x\n");
+    let two = directory.file("two.csv", b"id,mail\n4,\"bob, b@x\"\n5,\"eve\n@x\"\n");
+    let all = b"id,mail\n1,ann@x\n2,\"bob, b@x\"\n5,\"eve\n@x\"\n";
+    assert_eq!(dedup(&["-f", "mail", &one, &two], b""), all);
+    // By number, the first record is one like the others, unless said otherwise.
+    assert_eq!(dedup(&["-f", "2", "--header", &one, &two], b""), all);
+    assert_eq!(dedup(&["-f", "2", &one], b""), b"id,mail\n1,ann@x\n2,\"bob, b@x\"\n");
+    assert_eq!(dedup(&["-f", "2", "--tsv"], b"1\ta\n2\ta\n3\tb\n"), b"1\ta\n3\tb\n");
+    assert_eq!(dedup(&["-f", "mail", "-d", &one], b""), b"id,mail\n3,ann@x\n");
+    assert_eq!(dedup(&["-f", "mail", "-c", &one], b""), b"1\n");
+    fails(&["dedup", "-f", "post", &one], b"", "no field is named \"post\"; there are: id, mail");
+}
+
+#[test]
+fn repeats_alone_are_printed_or_counted() {
+    assert_eq!(dedup(&["-d"], b"a\nb\na\na\nc\nb\n"), b"a\na\nb\n");
+    assert_eq!(dedup(&["-d"], b"a\nb\n"), b"");
+    assert_eq!(dedup(&["--count"], b"a\nb\na\na\nc\nb\n"), b"3\n");
+    assert_eq!(dedup(&["-c"], b""), b"0\n");
+    fails(&["dedup", "-d", "-c"], b"", "cannot be used with");
+
+    let output = mayhap(&["dedup", "-d"], b"a\nb\na\n");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("3 lines read, 1 printed as repeats, 2 new"), "{text}");
+    assert!(text.contains("new lines printed by mistake: less than 0.001"), "{text}");
+    let output = mayhap(&["dedup", "-c"], b"a\nb\na\n");
+    assert_eq!(output.stdout, b"1\n");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("3 lines read, 1 repeats, 2 new"));
+}
+
+#[test]
+fn the_count_as_json_is_the_result() {
+    let output = mayhap(&["dedup", "-c", "--json"], b"a\nb\na\n");
+    assert_eq!(output.stderr, b"");
+    let result = &json_lines(&output.stdout)[0];
+    assert_eq!((&result["lines"], &result["new"], &result["repeats"]), (&3.into(), &2.into(), &1.into()));
+    assert_eq!((&result["printed"], &result["output_bytes"]), (&0.into(), &0.into()));
+    assert!(result["expected_counted_by_mistake"].as_f64().unwrap() < 1e-6);
+
+    // Far over the plan every repeat is a mistake, and so many were to be expected.
+    let output = mayhap(&["dedup", "-d", "--json", "-n", "7k", "-p", "1%"], &numbered_lines(20_000));
+    let summary = json_lines(&output.stderr).pop().unwrap();
+    let (printed, expected) =
+        (summary["printed"].as_f64().unwrap(), summary["expected_printed_by_mistake"].as_f64().unwrap());
+    assert!(printed > 1_000.0);
+    assert!((printed / expected - 1.0).abs() < 0.2, "{printed} printed, {expected} expected");
+}
+
+#[test]
+fn a_window_forgets_by_the_time_of_the_records() {
+    let windowed = |arguments: &[&str], input: &str| {
+        let flags = ["-f", "host", "--time", "at", "--window", "1h", "--csv"];
+        String::from_utf8(dedup(&[&flags, arguments].concat(), input.as_bytes())).unwrap()
+    };
+    // Seen again within the hour, three times: remembered. Silent for an hour and a quarter: new.
+    let input = "at,host\n1000,a\n4600,a\n8200,a\n8201,b\n12700,a\n";
+    assert_eq!(windowed(&[], input), "at,host\n1000,a\n8201,b\n12700,a\n");
+    assert_eq!(windowed(&["-d"], input), "at,host\n4600,a\n8200,a\n");
+    assert_eq!(windowed(&["-c"], input), "2\n");
+    // The same in milliseconds, and as dates.
+    let input = "at,host\n1700000000000,a\n1700003600000,a\n1700008100000,a\n";
+    assert_eq!(windowed(&[], input), "at,host\n1700000000000,a\n1700008100000,a\n");
+    let input = "at,host\n2026-11-16T05:00:00Z,a\n2026-11-16T06:00:00Z,a\n2026-11-16T08:15:00+01:00,a\n";
+    assert_eq!(windowed(&[], input), "at,host\n2026-11-16T05:00:00Z,a\n2026-11-16T08:15:00+01:00,a\n");
+    assert_eq!(windowed(&["-n", "1000", "-p", "1%"], input), windowed(&[], input));
+    // Many lines of many times: what an exact memory of the last time says, which may differ in the quarter.
+    let mut state = 3u64;
+    let (mut input, mut last) = (String::from("at,host\n"), std::collections::HashMap::new());
+    let (mut surely_new, mut surely_old) = (Vec::new(), Vec::new());
+    for at in 0..20_000u64 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let (at, host) = (at * 10, (state >> 33) % 500);
+        let line = format!("{at},h{host}");
+        match last.insert(host, at).map(|before| at - before) {
+            None | Some(4_500..) => surely_new.push(line.clone()),
+            Some(0..=3_600) => surely_old.push(line.clone()),
+            _ => {}
+        }
+        input += &line;
+        input += "\n";
+    }
+    let printed = windowed(&["-p", "1e-9"], &input);
+    let printed: HashSet<&str> = printed.lines().collect();
+    assert!(surely_new.len() > 500 && surely_old.len() > 5_000);
+    assert!(surely_new.iter().all(|line| printed.contains(line.as_str())));
+    assert!(!surely_old.iter().any(|line| printed.contains(line.as_str())));
+}
+
+#[test]
+fn time_never_goes_back() {
+    let input = b"at,host\n10000,a\n1000,b\n10001,b\n";
+    let flags = ["dedup", "-f", "host", "--time", "at", "--window", "1h", "--csv"];
+    let output = mayhap(&flags, input);
+    assert_eq!(output.stdout, b"at,host\n10000,a\n1000,b\n");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("1 lines had a time before"), "{text}");
+    assert!(text.contains("that remembers for 1h"), "{text}");
+    let output = mayhap(&[&flags[..], &["--json"]].concat(), input);
+    let summary = &json_lines(&output.stderr)[0];
+    assert_eq!((&summary["late_lines"], &summary["window_ms"]), (&1.into(), &3_600_000.into()));
+}
+
+#[test]
+fn a_window_without_times_goes_by_the_clock() {
+    assert_eq!(dedup(&["--window", "1h"], b"a\nb\na\n"), b"a\nb\n");
+    let directory = Directory::new("clock");
+    let state = format!("{}/state", directory.path());
+    let run = || dedup(&["--window", "4ms", "--memory", "64KiB", "--state", &state], b"a\n");
+    assert_eq!(run(), b"a\n");
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    assert_eq!(run(), b"a\n", "forgotten");
+}
+
+#[test]
+fn what_is_no_time_is_said() {
+    let flags = ["dedup", "-f", "host", "--time", "at", "--window", "1h", "--csv"];
+    let output = mayhap(&flags, b"at,host\n1,a\nyesterday,b\n2,c\n");
+    assert_eq!((output.status.code(), &output.stdout[..]), (Some(2), &b"at,host\n"[..]));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("standard input: \"yesterday\" is no time; --time names a field"), "{message}");
+    fails(&flags, b"when,host\n1,a\n", "no field is named \"at\"");
+    fails(&["dedup", "--window", "1h", "--time", "at"], b"", "--field");
+    fails(&["dedup", "--time", "at", "-f", "1", "--csv"], b"", "--window");
+    fails(&["dedup", "--window", "60"], b"", "`60` is not a length of time");
+    fails(&["dedup", "--window", "2ms"], b"", "2");
+}
+
+#[test]
+fn a_state_goes_on_where_it_stopped() {
+    let directory = Directory::new("state");
+    let state = format!("{}/seen.mayhap", directory.path());
+    let run = |arguments: &[&str], input: &[u8]| {
+        dedup(&[&["--state", &state, "-n", "10k"], arguments].concat(), input)
+    };
+    assert_eq!(run(&[], b"a\nb\na\n"), b"a\nb\n");
+    assert_eq!(run(&[], b"b\nc\n"), b"c\n");
+    assert_eq!(run(&["-c"], b"a\nb\nc\nd\n"), b"3\n");
+    assert_eq!(run(&["-d"], b"d\ne\n"), b"d\n");
+    assert_eq!(run(&["-p", "1e-6"], b"e\nf\n"), b"f\n");
+    // It needn't be told again what it is.
+    assert_eq!(dedup(&["--state", &state], b"f\ng\n"), b"g\n");
+    let output = mayhap(&["dedup", "--state", &state], b"");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("seen.mayhap now holds about 7 of the 10 000 lines it was made for"), "{text}");
+    let output = mayhap(&["dedup", "--json", "--state", &state], b"");
+    assert_eq!(json_lines(&output.stderr)[0]["state"]["planned_lines"], 10_000);
+    assert_eq!(names(directory.path()), ["seen.mayhap"], "neither a lock nor half a file stays");
+}
+
+/// The names of the files in a directory.
+fn names(directory: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).expect("a directory");
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("a file").file_name().into_string().expect("a name in UTF-8"))
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_state_has_room_for_tomorrow() {
+    let directory = Directory::new("room");
+    let small = directory.file("small", b"a\n");
+    let state = format!("{}/state", directory.path());
+    let output = mayhap(&["dedup", "--json", "--memory", "1MiB", "--state", &state, &small], b"");
+    assert!(json_lines(&output.stderr)[0]["filter_bytes"].as_u64().unwrap() > 1_000_000);
+    assert_eq!(dedup(&["--memory", "1MiB", "--state", &state], b"a\nb\n"), b"b\n");
+
+    // It fills over the days, and says so every day.
+    let state = format!("{}/little", directory.path());
+    let day = |from: u64| {
+        let lines: String = (from..from + 600).map(|number| format!("{number}\n")).collect();
+        let flags = ["dedup", "-n", "1k", "-p", "1%", "--state", &state, "--json"];
+        json_lines(&mayhap(&flags, lines.as_bytes()).stderr)
+    };
+    assert_eq!(day(0)[0]["over_rate"], false);
+    let second = day(600);
+    assert_eq!(second[1]["over_rate"], true);
+    assert!(second[0]["warning"].as_str().unwrap().contains("a new state with a larger -n"));
+    assert_eq!(day(600).len(), 2);
+}
+
+#[test]
+fn a_state_of_another_make_is_refused() {
+    let directory = Directory::new("disagree");
+    let state = format!("{}/state", directory.path());
+    dedup(&["--state", &state, "-n", "1000", "-p", "1%"], b"a\n");
+    let before = std::fs::read(&state).unwrap();
+    for (flags, expected) in [
+        (&["-p", "0.1%"][..], "was made for -p 1%, not 0.1%; say the same"),
+        (&["-n", "2000"], "was made for -n 1000, not 2000"),
+        (&["--memory", "1MiB"], "of memory, not 1.05 MB (1 MiB)"),
+        (&["--window", "1h"], "was made without --window, not with --window 1h"),
+    ] {
+        fails(&[&["dedup", "--state", &state], flags].concat(), b"b\n", expected);
+    }
+    let window = format!("{}/window", directory.path());
+    dedup(&["--state", &window, "--window", "1h", "-n", "1000"], b"a\n");
+    fails(&["dedup", "--state", &window], b"", "was made with --window 1h, not without --window");
+    fails(&["dedup", "--state", &window, "--window", "2h"], b"", "--window 1h, not with --window 2h");
+
+    let mut damaged = before.clone();
+    let end = damaged.len() - 100;
+    damaged[end] ^= 1;
+    fails(&["dedup", "--state", &directory.file("damaged", &damaged)], b"b\n", "checksum");
+    let text = directory.file("text", b"hello\n");
+    fails(&["dedup", "--state", &text], b"b\n", "mayhap: ");
+    assert_eq!(std::fs::read(&text).unwrap(), b"hello\n");
+    fails(&["dedup", "--state", directory.path()], b"b\n", "is a directory");
+    let nowhere = format!("{}/no/state", directory.path());
+    fails(&["dedup", "--state", &nowhere], b"b\n", "there is no directory");
+    assert_eq!(std::fs::read(&state).unwrap(), before);
+    assert_eq!(names(directory.path()), ["damaged", "state", "text", "window"]);
+}
+
+#[test]
+fn a_state_may_have_a_secret_key() {
+    let directory = Directory::new("secret");
+    let (key, other) = (directory.file("key", &[b'a'; 32]), directory.file("other", &[b'b'; 32]));
+    let state = format!("{}/state", directory.path());
+    let run = |input: &[u8]| dedup(&["--state", &state, "-n", "1k", "--key-file", &key], input);
+    assert_eq!(run(b"a\n"), b"a\n");
+    assert_eq!(run(b"a\nb\n"), b"b\n");
+    fails(&["dedup", "--state", &state], b"c\n", "key");
+    fails(&["dedup", "--state", &state, "--key-file", &other], b"c\n", "key");
+}
+
+#[test]
+fn after_an_error_the_state_is_as_it_was() {
+    let directory = Directory::new("unchanged");
+    let state = format!("{}/state", directory.path());
+    let flags = ["dedup", "--state", &state, "-n", "1k", "--max-line", "10"];
+    assert_eq!(mayhap(&flags, b"a\n0123456789abc\n").status.code(), Some(2));
+    assert_eq!(names(directory.path()), [""; 0]);
+    assert_eq!(mayhap(&flags, b"a\n").stdout, b"a\n");
+    let before = std::fs::read(&state).unwrap();
+    assert_eq!(mayhap(&flags, b"b\n0123456789abc\n").status.code(), Some(2));
+    assert_eq!(std::fs::read(&state).unwrap(), before);
+
+    // A disk that is full has not kept everything.
+    if let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") {
+        let mut child = command(&["dedup", "--state", &state]).stdout(full).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"b\n").unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write the output"));
+        assert_eq!(std::fs::read(&state).unwrap(), before);
+    }
+
+    // A reader that left has not read everything.
+    let mut child = command(&["dedup", "--state", &state]).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&numbered_lines(500_000))));
+    stdout.read_line(&mut String::new()).unwrap();
+    drop(stdout);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    writer.join().unwrap();
+    let mut message = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+    assert!(message.contains("left early; the state is as it was"), "{message}");
+    assert_eq!(std::fs::read(&state).unwrap(), before);
+    assert_eq!(names(directory.path()), ["state"]);
+}
+
+/// Starts it on a state, and has it print a line.
+fn started(state: &str) -> (std::process::Child, std::process::ChildStdin) {
+    let mut child = command(&["dedup", "-n", "1k", "--state", state]).spawn().expect("the program starts");
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    stdin.write_all(b"one\nhalf a li").expect("it reads");
+    let mut printed = String::new();
+    let stdout = child.stdout.as_mut().expect("stdout is piped");
+    BufReader::new(stdout).read_line(&mut printed).expect("it prints");
+    assert_eq!(printed, "one\n");
+    (child, stdin)
+}
+
+fn send(signal: &str, child: &std::process::Child) {
+    let process = child.id().to_string();
+    let status = std::process::Command::new("kill").args([signal, &process]).status().expect("kill is there");
+    assert!(status.success());
+}
+
+#[test]
+fn a_signal_saves_what_was_printed() {
+    for (signal, code) in [("-TERM", 143), ("-INT", 130)] {
+        let directory = Directory::new(&format!("signal{signal}"));
+        let state = format!("{}/state", directory.path());
+        let (mut child, stdin) = started(&state);
+        send(signal, &child);
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        drop(stdin);
+        let mut message = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+        assert!(message.contains("1 lines read, 1 printed"), "{message}");
+        assert_eq!(dedup(&["--state", &state], b"one\nhalf a line\n"), b"half a line\n");
+        assert_eq!(names(directory.path()), ["state"]);
+    }
+}
+
+#[test]
+fn one_state_is_for_one_at_a_time() {
+    let directory = Directory::new("lock");
+    let state = format!("{}/state", directory.path());
+    dedup(&["-n", "1k", "--state", &state], b"zero\n");
+    let (mut child, stdin) = started(&state);
+    fails(&["dedup", "--state", &state], b"two\n", &format!(" is using {state}; wait until it has ended"));
+    // Killed, it leaves the state as it was, and its lock to whoever comes.
+    send("-KILL", &child);
+    child.wait().unwrap();
+    drop(stdin);
+    assert_eq!(dedup(&["--state", &state], b"zero\none\n"), b"one\n");
+    assert_eq!(names(directory.path()), ["state"]);
 }

@@ -143,6 +143,139 @@ fn long_keys_make_the_hash_set_larger() {
 }
 
 #[test]
+fn every_pair_of_numbers_leads_to_the_others() {
+    let numbers = [["-n", "1M"], ["-p", "1%"], ["-m", "2MB"], ["-k", "8"]];
+    for (i, first) in numbers.iter().enumerate() {
+        for second in &numbers[i + 1..] {
+            let report = json(&[&first[..], &second[..]].concat());
+            let classic = filter(&report, "ClassicBloom");
+            for part in ["rate", "bits_per_key", "hashes"] {
+                assert!(classic[part].as_f64().unwrap() > 0.0, "{first:?} {second:?}: {classic}");
+            }
+            // Of a rate and a number of hashes, only the ratio of keys and memory follows.
+            let is_ratio = (first[0], second[0]) == ("-p", "-k");
+            assert_eq!(classic["keys"].is_null(), is_ratio, "{first:?} {second:?}");
+            assert_eq!(classic["bytes"].is_null(), is_ratio, "{first:?} {second:?}");
+        }
+    }
+    let report = json(&["-n", "1M", "-k", "7"]);
+    let bits = filter(&report, "ClassicBloom")["bits_per_key"].as_f64().unwrap();
+    assert!((bits - 10.1).abs() < 0.05, "7 is the best number at {bits}");
+}
+
+/// The filters of `plan --for`.
+fn foreign(system: &str, arguments: &[&str]) -> (Value, Vec<Value>) {
+    let report = json(&[&["--for", system], arguments].concat());
+    let filters = report["filters"].as_array().expect("an array").clone();
+    (report, filters)
+}
+
+fn number(filter: &Value, part: &str) -> f64 {
+    filter[part].as_f64().unwrap_or_else(|| panic!("no {part} in {filter}"))
+}
+
+#[test]
+fn another_systems_call_stands_beside_its_cost() {
+    for (system, call) in [
+        ("redis", "BF.RESERVE key 0.01 1000000"),
+        ("guava", "BloomFilter.create(funnel, 1000000, 0.01)"),
+        ("leveldb", "leveldb::NewBloomFilterPolicy(10)"),
+        ("parquet", "parquet.bloom.filter.expected.ndv#column=1000000"),
+        ("spark", "BloomFilter.create(1000000L, 0.01)"),
+    ] {
+        let output = mayhap(&["plan", "--for", system, "-n", "1M", "-p", "1%"], b"");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        for part in [call, "bits per key", "mayhap: BloomFilter", "mayhap: ClassicBloom"] {
+            assert!(text.contains(part), "no {part} in:\n{text}");
+        }
+        let (report, filters) = foreign(system, &["-n", "1M", "-p", "1%"]);
+        assert!(
+            filters.iter().any(|filter| filter["calls"].to_string().contains(&call.replace('"', "\\\"")))
+        );
+        assert_eq!(report["mayhap"].as_array().unwrap().len(), 2);
+        for filter in &filters {
+            let bits = number(filter, "bytes") * 8.0 / 1e6;
+            assert!((number(filter, "bits_per_key") - bits).abs() < 1e-9, "{filter}");
+        }
+    }
+}
+
+#[test]
+fn redis_is_sized_for_half_the_rate() {
+    let (_, filters) = foreign("redis", &["-n", "1M", "-p", "1%"]);
+    let [scaling, fixed, grown] = &filters[..] else { panic!("{filters:?}") };
+    assert!(
+        (number(scaling, "bits_per_key") - 11.03).abs() < 0.01 && number(scaling, "expected_rate") < 0.0051
+    );
+    assert_eq!(scaling["hashes"], 8);
+    assert!((number(fixed, "bits_per_key") - 9.59).abs() < 0.01);
+    assert_eq!(fixed["calls"][0], "BF.RESERVE key 0.01 1000000 NONSCALING");
+    // Fourteen doublings of a hundred.
+    assert_eq!(grown["name"], "BF.ADD alone, 14 links");
+    assert!(number(grown, "bits_per_key") > 2.0 * number(scaling, "bits_per_key"));
+    // Above what it takes at once.
+    let (report, filters) = foreign("redis", &["-n", "2B", "-p", "1%"]);
+    assert_eq!(filters[0]["calls"][0], "BF.RESERVE key 0.01 1073741824");
+    assert!(report["remarks"][0].as_str().unwrap().contains("2 links"), "{report}");
+    let (report, filters) = foreign("redis", &["-n", "1k", "-p", "50%"]);
+    assert!(report["remarks"].to_string().contains("lowered"), "{report}");
+    // An eighth, with a fourth hash that rounding up adds.
+    assert!((number(&filters[0], "expected_rate") - 0.125).abs() < 0.01);
+}
+
+#[test]
+fn guavas_differ_by_their_age() {
+    let hashes = |arguments: &[&str]| -> Vec<u64> {
+        foreign("guava", arguments).1.iter().map(|filter| filter["hashes"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(hashes(&["-n", "1M", "-p", "1%"]), [7, 7, 6, 6]);
+    assert_eq!(hashes(&["-n", "1M", "-p", "3%"]), [5, 5, 5, 5]);
+    // The first stop at 2^31 - 1 bits.
+    let (_, filters) = foreign("guava", &["-n", "1B", "-p", "1%"]);
+    assert_eq!(filters[3]["bytes"], 1 << 28);
+    assert!(number(&filters[3], "expected_rate") > 0.3 && number(&filters[0], "expected_rate") < 0.0102);
+    let (report, filters) = foreign("guava", &["-n", "3B", "-p", "1%"]);
+    assert_eq!(filters.len(), 3);
+    assert!(filters[2]["calls"][0].as_str().unwrap().contains("3000000000L"));
+    assert!(report["remarks"][0].as_str().unwrap().contains("2147483647 keys"), "{report}");
+}
+
+#[test]
+fn leveldb_takes_whole_bits_and_parquet_powers_of_two() {
+    let (_, filters) = foreign("leveldb", &["-n", "1k", "-p", "1%"]);
+    assert_eq!((&filters[0]["hashes"], &filters[0]["bytes"]), (&Value::from(6), &Value::from(1_251)));
+    assert!(number(&filters[0], "expected_rate") < 0.01 && number(&filters[1], "expected_rate") > 0.01);
+    // badger takes the number of hashes for the bits per key.
+    assert_eq!(filters[2]["name"], "badger, 7 bits per key");
+    assert!((number(&filters[2], "expected_rate") - 0.036).abs() < 0.002);
+    let (report, filters) = foreign("leveldb", &["-n", "1k", "-p", "1e-15"]);
+    assert_eq!(filters.len(), 1);
+    assert!(report["remarks"][0].as_str().unwrap().contains("k is at most 30"), "{report}");
+
+    let (report, filters) = foreign("parquet", &["-n", "1M", "-p", "1%"]);
+    assert_eq!((&filters[0]["bytes"], &filters[3]["bytes"]), (&Value::from(2 << 20), &Value::from(1 << 20)));
+    assert!(number(&filters[0], "expected_rate") < 0.01 && number(&filters[3], "expected_rate") > 0.01);
+    assert!(report["remarks"][0].as_str().unwrap().contains("max.bytes"), "{report}");
+    let (report, _) = foreign("parquet", &["-n", "1B", "-p", "1%"]);
+    assert!(report["remarks"].to_string().contains("99.5%"), "{report}");
+}
+
+#[test]
+fn sparks_first_version_fails_where_its_bits_end() {
+    let (_, filters) = foreign("spark", &["-n", "1M", "-p", "3%"]);
+    assert_eq!((&filters[0]["bytes"], &filters[0]["hashes"]), (&Value::from(912_312), &Value::from(5)));
+    let (report, filters) = foreign("spark", &["-n", "1B", "-p", "3%"]);
+    assert!(number(&filters[0], "expected_rate") > 0.5 && number(&filters[1], "expected_rate") < 0.031);
+    assert!(report["remarks"].to_string().contains("SPARK-47547"), "{report}");
+    let (report, filters) = foreign("spark", &["-n", "1T", "-p", "3%"]);
+    assert!(
+        filters.is_empty() && report["remarks"][0].as_str().unwrap().starts_with("No filter"),
+        "{report}"
+    );
+}
+
+#[test]
 fn bad_numbers_say_what_is_accepted() {
     for (arguments, expected) in [
         (&["-n", "lots", "-p", "1%"][..], "`lots` is not a count; write a whole number such as"),
@@ -161,6 +294,18 @@ fn bad_numbers_say_what_is_accepted() {
         (&["-n", "10", "-p", "1%", "-m", "1K"], "leave one out"),
         (&["-n", "10", "-p", "1%", "--range", "9"], "a range of 9 numbers has no room for 10 different keys"),
         (&["-p", "1%", "-m", "1K", "--range", "0"], "a range of 0 numbers"),
+        (&["-n", "10", "-p", "1"], "did you mean 1%?"),
+        (&["-n", "10", "-p", "100%"], "1 or more"),
+        (&["-k", "7"], "give two of -n, -p, --memory and -k"),
+        (&["-n", "0", "-k", "7"], "plan for at least 1 key"),
+        (&["-n", "0", "-m", "1K"], "plan for at least 1 key"),
+        (&["-m", "0", "-k", "7"], "too few"),
+        (&["-n", "1k", "--for", "redis"], "--for needs the number of keys and the rate"),
+        (&["--for", "redis"], "--for needs the number of keys and the rate"),
+        (&["-n", "0", "-p", "1%", "--for", "guava"], "plan for at least 1 key"),
+        (&["-n", "1k", "-p", "0", "--for", "spark"], "a rate of `0` is zero"),
+        (&["-n", "1k", "-p", "1%", "--for", "oracle"], "invalid value 'oracle'"),
+        (&["-n", "1k", "-m", "1M", "--for", "redis"], "cannot be used with"),
     ] {
         fails(&[&["plan"], arguments].concat(), b"", expected);
     }

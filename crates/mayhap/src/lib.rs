@@ -35,7 +35,7 @@
 //!
 //! [`sizing`] has every formula, [`hash`] turns keys into digests, [`bits`] is the storage; [`bloom`], [`counting`],
 //! [`d_left`], [`cuckoo`] and `bitmap` are the filters, [`codec`] is the file format, [`filter`] has the traits for code
-//! that is generic over filters.
+//! that is generic over filters, [`any`] a filter whose kind only the run time tells.
 //!
 //! # Safety against chosen keys
 //!
@@ -62,6 +62,7 @@ compile_error!("mayhap needs a target with 64-bit atomics, for filters that are 
 #[cfg(test)]
 extern crate std;
 
+pub mod any;
 #[cfg(feature = "bitmap")]
 pub mod bitmap;
 pub mod bits;
@@ -81,6 +82,9 @@ mod merge_error;
 mod plan;
 pub mod sizing;
 
+pub use any::AnyFilter;
+#[cfg(feature = "std")]
+pub use any::MappedAnyFilter;
 #[cfg(feature = "bitmap")]
 pub use bitmap::Bitmap;
 #[cfg(all(feature = "bitmap", feature = "std"))]

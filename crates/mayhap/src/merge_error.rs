@@ -2,8 +2,10 @@
 
 use core::fmt;
 
+use crate::any::Unsupported;
 use crate::bits::AllocError;
 use crate::bloom::Shape;
+use crate::codec::Kind;
 
 /// Two filters can't be combined, or one can't be folded. Nothing was changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +51,15 @@ pub enum MergeError {
         /// In what: "counter widths", say.
         what: &'static str,
     },
+    /// They are of different kinds.
+    Kinds {
+        /// Of the filter that was to be changed.
+        ours: Kind,
+        /// Of the other.
+        theirs: Kind,
+    },
+    /// Filters of this kind can't be combined, or folded.
+    Unsupported(Unsupported),
     /// The memory for the folded copy can't be had.
     Alloc(AllocError),
 }
@@ -82,6 +93,15 @@ impl fmt::Display for MergeError {
             }
             Self::Different { what } => {
                 write!(f, "the filters have different {what}: build both with the same settings")
+            }
+            Self::Kinds { ours, theirs } => {
+                write!(f, "a {ours} and a {theirs} don't keep keys in the same way: build both as one kind")
+            }
+            Self::Unsupported(error) => {
+                write!(
+                    f,
+                    "{error}: its bits don't tell enough of its keys; build another filter from the keys"
+                )
             }
             Self::Alloc(error) => error.fmt(f),
         }

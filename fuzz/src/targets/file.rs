@@ -1,6 +1,11 @@
 //! The file format's readers.
 
 use mayhap::codec::{ExtraField, Header, Kind, Section, Writer};
+use mayhap::formats::crawler::CrawlerBloom;
+use mayhap::formats::guava::{GuavaBloom, Sizing};
+use mayhap::formats::leveldb::LevelDbFilter;
+use mayhap::formats::redisbloom::{RdbVersion, RedisBloom};
+use mayhap::formats::{ForeignFile, ForeignFilter, KeyForm};
 use mayhap::hash::SecretKey;
 use mayhap::{
     Bitmap, BloomFilter, ClassicBloom, CountingBloom, CuckooFilter, DLeftCounting, DualBloom, Error,
@@ -41,6 +46,18 @@ fn read(data: &[u8]) {
     }
     read_every_kind(data);
     read_blocked(data);
+    read_foreign(data);
+}
+
+/// Another system's filter in a file of ours. What its own bytes may hold is the matter of its own target.
+fn read_foreign(data: &[u8]) {
+    if let Ok(file) = ForeignFile::from_bytes_with(data, &limited()) {
+        let bytes = file.to_bytes().expect("what was read can be written");
+        let again = ForeignFile::from_bytes(&bytes).expect("what was written can be read");
+        assert!(again.keys == file.keys && again.filter.format() == file.filter.format());
+        assert_eq!(again.to_bytes().ok(), Some(bytes), "a filter has one file");
+        let _ = file.filter.len_bytes();
+    }
 }
 
 /// The limit for readers that can't know how much there will be.
@@ -220,8 +237,22 @@ fn seeds() -> Vec<Vec<u8>> {
     let secret = BloomFilter::builder().keys(10).rate(0.01).secret_key(SecretKey::new([7; 16])).build();
     seeds.extend(secret.ok().and_then(|filter| filter.to_bytes().ok()));
     seeds.extend(other_kinds());
+    seeds.extend(foreign());
     seeds.extend(container());
     seeds
+}
+
+/// Filters of other systems, small ones.
+fn foreign() -> Vec<Vec<u8>> {
+    let filters = [
+        LevelDbFilter::new(10, 10).map(ForeignFilter::LevelDb),
+        GuavaBloom::with_rate(10, 0.1, Sizing::Guava31).map(ForeignFilter::Guava),
+        RedisBloom::reserve(0.1, 10, 2, true)
+            .map(|filter| ForeignFilter::RedisBloom(filter, RdbVersion::REDIS_7_0)),
+        CrawlerBloom::new(3, 100).map(ForeignFilter::Crawler),
+    ];
+    let files = filters.into_iter().flatten().map(|filter| ForeignFile { filter, keys: KeyForm::Int64 });
+    files.filter_map(|file| file.to_bytes().ok()).collect()
 }
 
 /// A small filter of every other kind, with keys in it.

@@ -1,96 +1,147 @@
-//! The loop everything else serves: split, hash, ask the filter, write what is new.
+//! The loop everything else serves: split, hash, ask the filter, write what is wanted.
 
-use std::io::{self, Write};
+use std::io::Write;
 
-use mayhap::{BloomFilter, Digest};
+use mayhap::Digest;
+use mayhap::hash::KeyHasher;
 
 use super::loss::Loss;
+use super::seen::Seen;
+use super::time::{now, parse_time};
+use crate::failure::Failure;
+use crate::keys::{Batch, Pending, Written};
 
-/// Lines asked about at once: enough to hide the latency of memory, few enough that what is known about them stays in
-/// the innermost cache.
-const BATCH: usize = 1024;
-
-/// Lets each line through once.
-#[derive(Debug)]
-pub(super) struct Sieve<W> {
-    filter: BloomFilter,
-    terminator: u8,
-    output: W,
-    batch: Batch,
-    loss: Loss,
-    lines: u64,
-    printed: u64,
-    output_bytes: u64,
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Each line the first time it is seen.
+    New,
+    /// Each line every further time.
+    Repeats,
+    /// Nothing: they are counted.
+    Count,
 }
 
-/// Lines that have been hashed and not yet asked about.
+/// Where the time of a line comes from. It matters to a window alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Clock {
+    /// It is the time at which the line passes.
+    Wall,
+    /// It is a field of the line. Time never goes back: what is older than the newest seen counts as the newest.
+    Column { newest: u64, late_lines: u64 },
+}
+
+/// Lets each line through once, or every time but once.
 #[derive(Debug)]
-struct Batch {
+pub(super) struct Sieve<W> {
+    seen: Seen,
+    hasher: KeyHasher,
+    wanted: Wanted,
+    clock: Clock,
+    output: W,
+    pending: Pending,
     digests: Vec<Digest>,
-    /// Where each line ends, its terminator included, in the piece of input they come from.
-    ends: Vec<usize>,
-    is_new: Vec<bool>,
+    answers: Vec<bool>,
+    loss: Loss,
+    lines: u64,
+    new: u64,
+    written: Written,
 }
 
 impl<W: Write> Sieve<W> {
-    pub(super) fn new(filter: BloomFilter, terminator: u8, rate: f64, output: W) -> Self {
-        let batch = Batch {
-            digests: Vec::with_capacity(BATCH),
-            ends: Vec::with_capacity(BATCH),
-            is_new: vec![false; BATCH],
-        };
-        let loss = Loss::new(&filter, rate);
-        Self { filter, terminator, output, batch, loss, lines: 0, printed: 0, output_bytes: 0 }
+    pub(super) fn new(seen: Seen, loss: Loss, wanted: Wanted, clock: Clock, output: W) -> Self {
+        Self {
+            hasher: seen.hasher().clone(),
+            seen,
+            wanted,
+            clock,
+            output,
+            pending: Pending::new(),
+            digests: Vec::with_capacity(Pending::MOST),
+            answers: vec![false; Pending::MOST],
+            loss,
+            lines: 0,
+            new: 0,
+            written: Written::default(),
+        }
     }
 
-    /// Takes whole lines, each with its terminator, and writes those that are new.
-    pub(super) fn pass(&mut self, lines: &[u8]) -> io::Result<()> {
-        let mut line_start = 0;
-        let mut batch_start = 0;
-        for terminator in memchr::memchr_iter(self.terminator, lines) {
-            self.batch.digests.push(self.filter.hash(&lines[line_start..terminator]));
-            line_start = terminator + 1;
-            self.batch.ends.push(line_start);
-            if self.batch.digests.len() == BATCH {
-                self.write_new(lines, batch_start)?;
-                batch_start = line_start;
-            }
+    /// Takes whole records and writes those that are wanted.
+    pub(super) fn pass(&mut self, batch: &Batch) -> Result<(), Failure> {
+        let text = batch.text();
+        if matches!(self.clock, Clock::Column { .. }) {
+            batch.for_each_timed(|key, time, place| {
+                let time = parse_time(time).ok_or_else(|| no_time(batch, time))?;
+                self.tick(time, text)?;
+                self.digests.push(self.hasher.digest(key));
+                if self.pending.push(place) { self.write_wanted(text) } else { Ok(()) }
+            })?;
+        } else {
+            batch.for_each(|key, place| {
+                self.digests.push(self.hasher.digest(key));
+                if self.pending.push(place) { self.write_wanted(text) } else { Ok(()) }
+            })?;
         }
-        self.write_new(lines, batch_start)
+        self.write_wanted(text)
     }
 
-    /// Asks the filter about the lines of the batch and writes the new ones. Neighbours go out as one piece.
-    fn write_new(&mut self, lines: &[u8], batch_start: usize) -> io::Result<()> {
-        let Batch { digests, ends, is_new } = &mut self.batch;
-        let is_new = &mut is_new[..digests.len()];
-        self.filter.insert_hashes(digests, is_new);
-
-        let mut printed = 0;
-        let mut run_start = batch_start;
-        let mut line_start = batch_start;
-        for (&end, &is_new) in ends.iter().zip(&*is_new) {
-            if is_new {
-                printed += 1;
-            } else {
-                self.output.write_all(&lines[run_start..line_start])?;
-                self.output_bytes += (line_start - run_start) as u64;
-                run_start = end;
-            }
-            line_start = end;
+    /// It is a record's time. Records wait together as long as their times are the same to the filter.
+    fn tick(&mut self, time: u64, text: &[u8]) -> Result<(), Failure> {
+        if time > self.seen.slot_end() {
+            self.write_wanted(text)?;
+            self.seen.advance(time);
         }
-        self.output.write_all(&lines[run_start..line_start])?;
-        self.output_bytes += (line_start - run_start) as u64;
-
-        self.lines += digests.len() as u64;
-        self.printed += printed;
-        digests.clear();
-        ends.clear();
-        self.loss.count(self.printed);
+        if let Clock::Column { newest, late_lines } = &mut self.clock {
+            *late_lines += u64::from(time < *newest);
+            *newest = time.max(*newest);
+        }
         Ok(())
     }
 
-    pub(super) fn output_mut(&mut self) -> &mut W {
-        &mut self.output
+    /// Asks the filter about the records that are pending and writes those that are wanted.
+    fn write_wanted(&mut self, text: &[u8]) -> Result<(), Failure> {
+        let instant = match self.clock {
+            Clock::Column { newest, .. } => newest,
+            // Nobody looks at the clock who doesn't have to.
+            Clock::Wall if self.seen.window().is_some() => now(),
+            Clock::Wall => 0,
+        };
+        let answers = &mut self.answers[..self.digests.len()];
+        self.seen.insert_hashes(&self.digests, instant, answers);
+        let new = answers.iter().filter(|is_new| **is_new).count() as u64;
+        if self.wanted == Wanted::Repeats {
+            answers.iter_mut().for_each(|answer| *answer = !*answer);
+        }
+        if self.wanted == Wanted::Count {
+            self.pending.clear();
+        } else {
+            let written = self.pending.write(text, answers, &mut self.output)?;
+            self.written.records += written.records;
+            self.written.bytes += written.bytes;
+        }
+        self.new += new;
+        self.lines += self.digests.len() as u64;
+        self.digests.clear();
+        self.loss.count(self.new, self.lines, &self.seen);
+        Ok(())
+    }
+
+    /// Writes something that is no record, such as the header of a table.
+    pub(super) fn write_header(&mut self, header: &[u8]) -> Result<(), Failure> {
+        if self.wanted != Wanted::Count {
+            self.written.bytes += header.len() as u64;
+            self.output.write_all(header).map_err(|error| Failure::from_output(&error))?;
+        }
+        Ok(())
+    }
+
+    /// Sends out what was written.
+    pub(super) fn flush(&mut self) -> Result<(), Failure> {
+        self.output.flush().map_err(|error| Failure::from_output(&error))
+    }
+
+    pub(super) fn wanted(&self) -> Wanted {
+        self.wanted
     }
 
     /// Lines seen.
@@ -98,14 +149,22 @@ impl<W: Write> Sieve<W> {
         self.lines
     }
 
-    /// Lines let through.
-    pub(super) fn printed(&self) -> u64 {
-        self.printed
+    /// Lines that were new.
+    pub(super) fn new_lines(&self) -> u64 {
+        self.new
     }
 
-    /// Bytes let through, terminators included.
-    pub(super) fn output_bytes(&self) -> u64 {
-        self.output_bytes
+    /// What was written, terminators included.
+    pub(super) fn written(&self) -> Written {
+        self.written
+    }
+
+    /// Lines whose time was before that of a line before them.
+    pub(super) fn late_lines(&self) -> u64 {
+        match self.clock {
+            Clock::Wall => 0,
+            Clock::Column { late_lines, .. } => late_lines,
+        }
     }
 
     /// The filter holds more lines than it can at the promised rate.
@@ -113,35 +172,49 @@ impl<W: Write> Sieve<W> {
         self.loss.is_over_rate()
     }
 
-    pub(super) fn filter(&self) -> &BloomFilter {
-        &self.filter
+    pub(super) fn seen(&self) -> &Seen {
+        &self.seen
     }
 
-    /// What was lost, up to the last line.
+    /// What was mistaken, up to the last line.
     pub(super) fn loss(&mut self) -> &Loss {
-        self.loss.settle(self.printed);
+        self.loss.settle(self.new, self.lines, &self.seen);
         &self.loss
     }
+}
+
+#[cold]
+fn no_time(batch: &Batch, time: &[u8]) -> Failure {
+    let shown: String = String::from_utf8_lossy(time).chars().take(40).collect();
+    Failure::Message(format!(
+        "{}: {shown:?} is no time; --time names a field with seconds or milliseconds since 1970, or times like \
+         2026-11-16T05:40:32Z",
+        batch.source()
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mayhap::BloomFilter;
     use std::collections::HashSet;
 
-    fn sieved(input: &[u8]) -> Vec<u8> {
-        let filter = BloomFilter::with_rate(100_000, 1e-9).unwrap();
-        let mut sieve = Sieve::new(filter, b'\n', 1e-9, Vec::new());
-        sieve.pass(input).unwrap();
-        assert_eq!(sieve.output_bytes(), sieve.output.len() as u64);
+    fn sieved(input: &[u8], wanted: Wanted) -> Vec<u8> {
+        let seen = Seen::Ever(BloomFilter::with_rate(100_000, 1e-9).unwrap());
+        let loss = Loss::new(&seen, 1e-9, true);
+        let mut sieve = Sieve::new(seen, loss, wanted, Clock::Wall, Vec::new());
+        sieve.pass(&Batch::of_lines(input)).unwrap();
+        assert_eq!(sieve.written().bytes, sieve.output.len() as u64);
         sieve.output
     }
 
     #[test]
     fn the_first_of_equal_lines_stays_in_its_place() {
-        assert_eq!(sieved(b""), b"");
-        assert_eq!(sieved(b"\n\n"), b"\n");
-        assert_eq!(sieved(b"b\na\nb\nc\na\nd\n"), b"b\na\nc\nd\n");
+        assert_eq!(sieved(b"", Wanted::New), b"");
+        assert_eq!(sieved(b"\n\n", Wanted::New), b"\n");
+        assert_eq!(sieved(b"b\na\nb\nc\na\nd\n", Wanted::New), b"b\na\nc\nd\n");
+        assert_eq!(sieved(b"b\na\nb\nc\na\nb\n", Wanted::Repeats), b"b\na\nb\n");
+        assert_eq!(sieved(b"b\na\nb\n", Wanted::Count), b"");
     }
 
     #[test]
@@ -153,12 +226,9 @@ mod tests {
             input.extend_from_slice(format!("line {}\n", (state >> 33) % 5_000).as_bytes());
         }
         let mut seen = HashSet::new();
-        let expected: Vec<u8> = input
-            .split_inclusive(|byte| *byte == b'\n')
-            .filter(|line| seen.insert(*line))
-            .flatten()
-            .copied()
-            .collect();
-        assert_eq!(sieved(&input), expected);
+        let (new, repeats): (Vec<_>, Vec<_>) =
+            input.split_inclusive(|byte| *byte == b'\n').partition(|line| seen.insert(*line));
+        assert_eq!(sieved(&input, Wanted::New), new.concat());
+        assert_eq!(sieved(&input, Wanted::Repeats), repeats.concat());
     }
 }

@@ -3,71 +3,135 @@
 use std::io::Write;
 use std::time::Duration;
 
-use super::sieve::Sieve;
-use crate::numbers::{format_rate, format_size, group_digits, whole};
+use super::sieve::{Sieve, Wanted};
+use crate::numbers::{format_duration, format_rate, format_size, group_digits, whole};
 
 /// The figures of one run.
 #[derive(Debug)]
 pub(super) struct Summary {
+    wanted: Wanted,
     lines: u64,
+    new: u64,
     printed: u64,
-    expected_lost: f64,
+    late: u64,
+    expected_mistaken: f64,
     rate_now: f64,
     promised_rate: f64,
     is_over_rate: bool,
+    window: Option<u64>,
     filter_bytes: u64,
     input_bytes: u64,
     output_bytes: u64,
     seconds: f64,
+    state: Option<StateSummary>,
+}
+
+/// The figures of the state that goes on.
+#[derive(Debug)]
+struct StateSummary {
+    path: String,
+    lines: u64,
+    planned_lines: u64,
 }
 
 impl Summary {
     pub(super) fn new<W: Write>(sieve: &mut Sieve<W>, input_bytes: u64, elapsed: Duration) -> Self {
         let loss = sieve.loss();
-        let (expected_lost, rate_now, promised_rate) =
+        let (expected_mistaken, rate_now, promised_rate) =
             (loss.expected(), loss.rate_now(), loss.promised_rate());
         Self {
+            wanted: sieve.wanted(),
             lines: sieve.lines(),
-            printed: sieve.printed(),
-            // What was not dropped was not lost either, whatever was to be expected.
-            expected_lost: expected_lost.min((sieve.lines() - sieve.printed()) as f64),
+            new: sieve.new_lines(),
+            printed: sieve.written().records,
+            late: sieve.late_lines(),
+            // What was not taken for a repeat was not mistaken either, whatever was to be expected.
+            expected_mistaken: expected_mistaken.min((sieve.lines() - sieve.new_lines()) as f64),
             rate_now,
             promised_rate,
             is_over_rate: sieve.is_over_rate(),
-            filter_bytes: sieve.filter().len_bytes(),
+            window: sieve.seen().window(),
+            filter_bytes: sieve.seen().len_bytes(),
             input_bytes,
-            output_bytes: sieve.output_bytes(),
+            output_bytes: sieve.written().bytes,
             seconds: elapsed.as_secs_f64(),
+            state: None,
         }
     }
 
-    /// Two lines for a person.
+    /// With the state that was saved.
+    pub(super) fn with_state<W: Write>(mut self, path: String, sieve: &Sieve<W>) -> Self {
+        let (lines, planned_lines) = (sieve.seen().estimated_lines(), sieve.seen().planned_lines());
+        self.state = Some(StateSummary { path, lines, planned_lines });
+        self
+    }
+
+    /// Lines that were taken for repeats.
+    pub(super) fn repeats(&self) -> u64 {
+        self.lines - self.new
+    }
+
+    /// A few lines for a person.
     pub(super) fn text(&self) -> String {
+        let (new, repeats) = (group_digits(self.new), group_digits(self.repeats()));
+        let what = match self.wanted {
+            Wanted::New => format!("{new} printed, {repeats} dropped as repeats"),
+            Wanted::Repeats => format!("{repeats} printed as repeats, {new} new"),
+            Wanted::Count => format!("{repeats} repeats, {new} new"),
+        };
+        let window = self
+            .window
+            .map_or_else(String::new, |window| format!(" that remembers for {}", format_duration(window)));
         let over = if self.is_over_rate {
             format!(", above the {} asked for", format_rate(self.promised_rate))
         } else {
             String::new()
         };
-        format!(
-            "mayhap: {} lines read, {} printed, {} dropped as repeats, in {:.2} s with a filter of {}\n\
-             mayhap: expected number of new lines dropped by mistake: {} (rate now {}{over})",
+        let mut text = format!(
+            "mayhap: {} lines read, {what}, in {:.2} s with a filter of {}{window}\n\
+             mayhap: expected number of new lines {} by mistake: {} (rate now {}{over})",
             group_digits(self.lines),
-            group_digits(self.printed),
-            group_digits(self.lines - self.printed),
             self.seconds,
             format_size(self.filter_bytes),
-            format_expected(self.expected_lost),
+            self.done(),
+            format_expected(self.expected_mistaken),
             format_rate(self.rate_now),
-        )
+        );
+        if self.late > 0 {
+            text += &format!(
+                "\nmayhap: {} lines had a time before that of a line before them, and were taken to be of the newest \
+                 time",
+                group_digits(self.late)
+            );
+        }
+        if let Some(state) = &self.state {
+            text += &format!(
+                "\nmayhap: {} now holds about {} of the {} lines it was made for",
+                state.path,
+                group_digits(state.lines),
+                group_digits(state.planned_lines)
+            );
+        }
+        text
+    }
+
+    /// What happens to a line that is taken for a repeat.
+    fn done(&self) -> &'static str {
+        match self.wanted {
+            Wanted::New => "dropped",
+            Wanted::Repeats => "printed",
+            Wanted::Count => "counted",
+        }
     }
 
     /// One JSON object on one line.
     pub(super) fn json(&self) -> String {
-        serde_json::json!({
+        let mut json = serde_json::json!({
             "lines": self.lines,
+            "new": self.new,
+            "repeats": self.repeats(),
             "printed": self.printed,
             "dropped": self.lines - self.printed,
-            "expected_dropped_by_mistake": self.expected_lost,
             "rate_now": self.rate_now,
             "rate_asked": self.promised_rate,
             "over_rate": self.is_over_rate,
@@ -75,8 +139,20 @@ impl Summary {
             "input_bytes": self.input_bytes,
             "output_bytes": self.output_bytes,
             "seconds": self.seconds,
-        })
-        .to_string()
+        });
+        json[format!("expected_{}_by_mistake", self.done())] = self.expected_mistaken.into();
+        if let Some(window) = self.window {
+            json["window_ms"] = window.into();
+            json["late_lines"] = self.late.into();
+        }
+        if let Some(state) = &self.state {
+            json["state"] = serde_json::json!({
+                "file": state.path,
+                "lines": state.lines,
+                "planned_lines": state.planned_lines,
+            });
+        }
+        json.to_string()
     }
 }
 

@@ -5,9 +5,13 @@
 
 mod count;
 mod decimal;
+mod duration;
+mod range;
 mod rate;
 mod size;
 
 pub(crate) use count::{format_count, group_digits, parse_count, whole};
+pub(crate) use duration::{format_duration, parse_duration};
+pub(crate) use range::parse_range;
 pub(crate) use rate::{format_rate, parse_rate};
 pub(crate) use size::{format_size, parse_size};

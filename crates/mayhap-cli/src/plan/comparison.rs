@@ -4,8 +4,8 @@ use mayhap::sizing::BlockedPlan;
 use serde_json::{Value, json};
 
 use super::exact::HashSet;
-use super::report::{print, table};
-use crate::failure::Failure;
+use crate::columns::table;
+use crate::failure::{Failure, print};
 use crate::numbers::{format_count, format_rate};
 
 const SIZES: [u64; 6] = [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];

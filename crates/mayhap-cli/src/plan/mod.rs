@@ -4,15 +4,17 @@ mod catalogue;
 mod comparison;
 mod exact;
 mod filters;
+mod foreign;
 mod report;
 
 use clap::Args;
 
-use crate::failure::Failure;
+use crate::failure::{Answer, Failure, print};
 use crate::numbers::{parse_count, parse_rate, parse_size};
 use catalogue::catalogue;
 use exact::{ExactBitmap, HashSet};
 use filters::{Question, candidates};
+use foreign::{ForeignReport, System};
 use report::Report;
 
 /// Say what a filter costs, before you build one
@@ -49,6 +51,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true)]
     range: Option<u64>,
 
+    /// What another system makes of -n keys at the rate -p: its call, and what that really costs there
+    #[arg(long = "for", value_name = "SYSTEM", value_enum,
+          conflicts_with_all = ["memory", "hashes", "key_bytes", "range", "exact_sets"])]
+    system: Option<System>,
+
     /// Compare with exact sets of 10 thousand to a billion keys instead, at the rate -p (1% if not given)
     #[arg(long, conflicts_with_all = ["keys", "memory", "hashes", "key_bytes", "range"])]
     exact_sets: bool,
@@ -66,15 +73,24 @@ Examples:
   mayhap plan -n 10M -p 0.1% -k 8            with 8 bits per key, not the best number
   mayhap plan -n 50M -p 1% --key-bytes 30    beside a hash set of 30-byte keys
   mayhap plan -n 1B -p 0.1% --range 10B      a billion phone numbers of ten free digits
+  mayhap plan -n 1M -p 1% --for redis        the BF.RESERVE for that, and what Redis takes
   mayhap plan --exact-sets -p 1%             what exact sets take
 
 Counts may end in k, M, B or T; sizes in kB, MB, GB, TB (powers of 1000) or in KiB, MiB, GiB, TiB, K, M, G, T (powers \
-of 1024).";
+of 1024).
+
+Exit codes: 0 success, 2 error.";
 
 /// Runs the command.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     if arguments.exact_sets {
-        return comparison::run(arguments.rate.unwrap_or(0.01), arguments.json);
+        comparison::run(arguments.rate.unwrap_or(0.01), arguments.json)?;
+        return Ok(Answer::Yes);
+    }
+    if let Some(system) = arguments.system {
+        let report = foreign_report(system, arguments)?;
+        print(&if arguments.json { report.json() } else { report.text() })?;
+        return Ok(Answer::Yes);
     }
     let question = Question {
         keys: arguments.keys,
@@ -93,5 +109,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         });
     let bitmap = arguments.range.map(|range| ExactBitmap::new(range, arguments.keys)).transpose()?;
     let report = Report { candidates, hash_set, bitmap, remarks };
-    report::print(&if arguments.json { report.json() } else { report.text() })
+    print(&if arguments.json { report.json() } else { report.text() })?;
+    Ok(Answer::Yes)
+}
+
+fn foreign_report(system: System, arguments: &Arguments) -> Result<ForeignReport, Failure> {
+    let (Some(keys), Some(rate)) = (arguments.keys, arguments.rate) else {
+        return Err(Failure::Message(
+            "--for needs the number of keys and the rate, for example: mayhap plan -n 1M -p 1% --for redis"
+                .to_owned(),
+        ));
+    };
+    ForeignReport::new(system, keys, rate).map_err(|error| Failure::Message(error.to_string()))
 }

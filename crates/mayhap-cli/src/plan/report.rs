@@ -1,12 +1,10 @@
 //! The candidates side by side, for people and for programs.
 
-use std::io::{self, Write as _};
-
 use serde_json::{Value, json};
 
 use super::exact::{ExactBitmap, HashSet};
 use super::filters::{Candidate, Kind};
-use crate::failure::Failure;
+use crate::columns::table;
 use crate::numbers::{format_count, format_rate, format_size};
 
 /// Below this rate a classic filter is recommended: a blocked one would need over a sixth more memory, and more and more
@@ -143,15 +141,6 @@ fn assumption(kind: Kind) -> &'static str {
     }
 }
 
-/// Writes to stdout.
-pub(super) fn print(text: &str) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush())
-        .map_err(|error| Failure::from_output(&error))
-}
-
 const COLUMNS: usize = 9;
 const HEADER: [&str; COLUMNS] =
     ["", "keys", "rate", "memory", "bits per key", "cache lines", "deletes", "grows", "counts"];
@@ -227,24 +216,4 @@ fn filter_json(candidate: &Candidate) -> Value {
         "grows": kind.grows(),
         "counts": kind.counts(),
     })
-}
-
-/// Columns as wide as their widest cell; the first to the left, the others to the right.
-pub(super) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
-    let mut widths = [0; COLUMNS];
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = cell.chars().count().max(*width);
-        }
-    }
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
-            line += &if column == 0 { format!("{cell:<width$}") } else { format!("  {cell:>width$}") };
-        }
-        text += line.trim_end();
-        text += "\n";
-    }
-    text
 }

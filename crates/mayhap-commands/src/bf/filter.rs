@@ -111,6 +111,8 @@ fn hash_each<'d>(
 ) -> &'d [Digest] {
     for (digest, item) in digests.iter_mut().zip(items) {
         *digest = filter.hash(*item);
+        // Hashing with a secret key takes about as long as a line takes to come: the last of few items would wait else.
+        filter.prefetch_hash(*digest);
     }
     digests.get(..items.len()).unwrap_or_default()
 }

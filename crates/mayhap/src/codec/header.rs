@@ -144,6 +144,8 @@ impl Kind {
     pub const BINARY_FUSE: Self = Self(11);
     /// Ribbon filter (reserved).
     pub const RIBBON: Self = Self(12);
+    /// A filter of another system, in that system's own bytes.
+    pub const FOREIGN: Self = Self(13);
 
     /// The kind with this number. 0 is none and can't be written.
     #[must_use]
@@ -173,6 +175,7 @@ impl Kind {
             Self::BITMAP => "bitmap",
             Self::BINARY_FUSE => "binary fuse filter",
             Self::RIBBON => "ribbon filter",
+            Self::FOREIGN => "filter of another system",
             _ => return None,
         })
     }

@@ -26,7 +26,7 @@
 //! |---|---|
 //! | write into memory | [`Writer::to_vec`] |
 //! | write into a stream | `Writer::to_stream` (std) |
-//! | write a file, whole or not at all | `save` (std) |
+//! | write a file, whole or not at all | `save`, or `save_bytes` for any other format (std) |
 //! | read from memory, or from a mapped file | [`File::parse`], [`File::section`], [`File::verify`] |
 //! | read from a stream or a file | `Reader` (std) |
 //! | look at a header | [`Header::parse`] |
@@ -84,7 +84,7 @@ pub use parse::MAX_HEADER_LENGTH;
 #[cfg(feature = "std")]
 pub use reader::{Reader, verify};
 #[cfg(feature = "std")]
-pub use save::{Existing, FileWriter, save};
+pub use save::{Existing, FileWriter, save, save_bytes};
 #[cfg(feature = "std")]
 pub use stream_error::{FileError, StreamError};
 #[cfg(feature = "std")]

@@ -56,21 +56,43 @@ pub fn save(
     header: &Header,
     bodies: impl FnOnce(&mut FileWriter) -> Result<(), StreamError>,
 ) -> Result<(), FileError> {
-    let target = Target::find(path.as_ref(), existing)?;
+    replace(path.as_ref(), existing, |file| {
+        let mut writer = Writer::to_stream(BufWriter::new(file), header)?;
+        bodies(&mut writer)?;
+        Ok(writer.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?)
+    })
+}
+
+/// Writes a file of any other format in the same way: beside the target, synced, then renamed.
+///
+/// # Errors
+/// When writing fails, or there is such a file already and it is not to be replaced.
+pub fn save_bytes(
+    path: impl AsRef<Path>,
+    existing: Existing,
+    write: impl FnOnce(&mut BufWriter<fs::File>) -> io::Result<()>,
+) -> Result<(), FileError> {
+    replace(path.as_ref(), existing, |file| {
+        let mut writer = BufWriter::new(file);
+        write(&mut writer)?;
+        Ok(writer.into_inner().map_err(io::IntoInnerError::into_error)?)
+    })
+}
+
+/// Lets `write` fill a temporary file, and gives it the name when it is safe on the disk.
+fn replace(
+    path: &Path,
+    existing: Existing,
+    write: impl FnOnce(fs::File) -> Result<fs::File, StreamError>,
+) -> Result<(), FileError> {
+    let target = Target::find(path, existing)?;
     let (temporary, file) =
         Temporary::create(target.directory()).map_err(target.failed("creating a temporary file"))?;
     if let Some(permissions) = &target.permissions {
         file.set_permissions(permissions.clone()).map_err(target.failed("setting permissions"))?;
     }
-
-    let write = || {
-        let mut writer = Writer::to_stream(BufWriter::new(file), header)?;
-        bodies(&mut writer)?;
-        let file = writer.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.sync_all()?;
-        Ok(())
-    };
-    write().map_err(|error: StreamError| error.at(&target.path, "writing"))?;
+    let sync = |file: fs::File| file.sync_all().map_err(StreamError::from);
+    write(file).and_then(sync).map_err(|error| error.at(&target.path, "writing"))?;
 
     match existing {
         Existing::Replace => temporary.replace(&target.path).map_err(target.failed("renaming"))?,

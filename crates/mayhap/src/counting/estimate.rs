@@ -2,6 +2,9 @@
 //!
 //! These look at every line: about a second for 10 GiB. Ask once in a while, not with every key.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::CountingBloom;
 use super::fields::Fields;
 use crate::bits::{BLOCK_WORDS, Blocks, Line};
@@ -68,6 +71,30 @@ impl<S: Blocks> CountingBloom<S> {
     #[must_use]
     pub fn stuck_counters(&self) -> u64 {
         self.sum_over_words(Fields::stuck)
+    }
+
+    /// How many lines have 0, 1, 2 … counters above zero: how evenly the keys fell.
+    ///
+    /// ```
+    /// use mayhap::CountingBloom;
+    ///
+    /// let mut filter = CountingBloom::with_rate(1_000, 0.01)?;
+    /// assert_eq!(filter.line_loads()[0], filter.block_count());
+    /// filter.insert("apple");
+    /// assert!(filter.line_loads()[0] < filter.block_count());
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "a line has 128 counters at most")]
+    pub fn line_loads(&self) -> Vec<u64> {
+        let fields = Fields::new(self.layout.width);
+        // The most there can be, for the narrowest counters; the rest is cut off.
+        let mut loads = vec![0; 129];
+        for line in self.blocks.lines() {
+            loads[line.words().iter().map(|word| fields.above_zero(*word)).sum::<u64>() as usize] += 1;
+        }
+        loads.truncate(self.layout.counters_per_line() as usize + 1);
+        loads
     }
 
     fn counters_above_zero(&self) -> u64 {

@@ -1,6 +1,10 @@
-//! How full the filter is, and which rate that makes. Known from the count of cells in use: nothing is looked at.
+//! How full the filter is, and which rate that makes. Known from the count of cells in use; only the loads of the
+//! buckets are looked at.
 
-use super::DLeftCounting;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{DLeftCounting, table};
 use crate::bits::Blocks;
 use crate::sizing::d_left;
 
@@ -23,6 +27,31 @@ impl<S: Blocks> DLeftCounting<S> {
     #[must_use]
     pub fn expected_rate(&self) -> f64 {
         d_left::rate_of_cells(self.geometry.cell, self.bucket_count(), self.used_cells)
+    }
+
+    /// How many buckets have 0, 1, 2 … cells in use. Looks at all of them: ask once in a while, not with every key.
+    ///
+    /// ```
+    /// use mayhap::DLeftCounting;
+    ///
+    /// let mut filter = DLeftCounting::with_rate(1_000, 0.01)?;
+    /// filter.insert("apple")?;
+    /// let loads = filter.bucket_loads();
+    /// assert_eq!(loads.len() as u64, filter.cell().per_bucket() + 1);
+    /// assert_eq!(loads[1], 1);
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "a line has fewer cells than bytes")]
+    pub fn bucket_loads(&self) -> Vec<u64> {
+        let cell = self.geometry.cell;
+        // A line has fewer cells than bytes; what no bucket of this layout has is cut off.
+        let mut loads = vec![0; 65];
+        for line in self.blocks.lines() {
+            loads[table::used_cells(cell, line) as usize] += 1;
+        }
+        loads.truncate(cell.per_bucket() as usize + 1);
+        loads
     }
 
     /// Whether more cells are in use than keys were planned, so that the rate may be above the promise and an insert

@@ -77,6 +77,11 @@ pub(super) fn remove(cell: Cell, blocks: &mut [Block], place: &Place) -> Removed
     }
 }
 
+/// How many cells of a line are in use.
+pub(super) fn used_cells(cell: Cell, line: &impl Line) -> u32 {
+    (cell.all() & !free(cell, line)).count_ones()
+}
+
 /// Cells in use, and the copies they count, in one line.
 pub(super) fn used(cell: Cell, line: &impl Line) -> (u64, u64) {
     let used = cell.all() & !free(cell, line);

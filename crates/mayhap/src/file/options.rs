@@ -1,7 +1,7 @@
 //! What a reader brings to a file.
 
 use crate::codec::{FormatError, HashRecord};
-use crate::hash::{KeyHasher, NamedHash, SecretKey};
+use crate::hash::{HashFunction, HashId, KeyHasher, NamedHash, SecretKey};
 
 /// What a reader brings to a file: the secret key or foreign hash function it was built with, and a limit.
 ///
@@ -21,12 +21,13 @@ use crate::hash::{KeyHasher, NamedHash, SecretKey};
 pub struct ReadOptions {
     hasher: Option<KeyHasher>,
     max_bytes: u64,
+    any_hasher: bool,
 }
 
 impl ReadOptions {
     /// No secret key, no foreign hash function, no limit.
     pub const fn new() -> Self {
-        Self { hasher: None, max_bytes: u64::MAX }
+        Self { hasher: None, max_bytes: u64::MAX, any_hasher: false }
     }
 
     /// The secret key the filter was built with; by which function, the file says.
@@ -43,6 +44,26 @@ impl ReadOptions {
     /// Refuse files longer than this before anything is allocated.
     pub const fn max_bytes(mut self, limit: u64) -> Self {
         self.max_bytes = limit;
+        self
+    }
+
+    /// Open filters also without their secret key or their hash function from outside, to look at them: size, fill,
+    /// estimates and rates need neither. What such a filter answers about keys means nothing, and where the key is
+    /// missing it can't be saved.
+    ///
+    /// ```
+    /// use mayhap::{BloomFilter, ReadOptions, hash::SecretKey};
+    ///
+    /// let key = SecretKey::new([7; 16]);
+    /// let filter = BloomFilter::builder().keys(100).rate(0.01).secret_key(key).build()?;
+    /// let bytes = filter.to_bytes()?;
+    /// let looked_at = BloomFilter::from_bytes_with(&bytes, &ReadOptions::new().for_inspection())?;
+    /// assert_eq!(looked_at.fill_ratio(), filter.fill_ratio());
+    /// assert!(looked_at.to_bytes().is_err());
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    pub const fn for_inspection(mut self) -> Self {
+        self.any_hasher = true;
         self
     }
 
@@ -79,6 +100,7 @@ impl ReadOptions {
         }
         match &self.hasher {
             Some(hasher) if HashRecord::from(hasher) == *record => Ok(hasher.clone()),
+            _ if self.any_hasher => Ok(KeyHasher::custom(NotAtHand(record.id))),
             hasher => Err(match record.key_id {
                 Some(expected) => {
                     FormatError::WrongKey { expected, got: hasher.as_ref().and_then(KeyHasher::key_id) }
@@ -86,6 +108,20 @@ impl ReadOptions {
                 None => FormatError::Unknown { what: "hash function", number: u64::from(record.id.get()) },
             }),
         }
+    }
+}
+
+/// Stands for a function that isn't at hand, or whose key isn't.
+#[derive(Debug)]
+struct NotAtHand(HashId);
+
+impl HashFunction for NotAtHand {
+    fn id(&self) -> HashId {
+        self.0
+    }
+
+    fn hash(&self, _: &[u8]) -> u64 {
+        0
     }
 }
 

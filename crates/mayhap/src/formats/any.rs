@@ -9,11 +9,13 @@ use super::leveldb::LevelDbFilter;
 use super::parquet::SplitBlockBloom;
 use super::redisbloom::{RdbVersion, RedisBloom, RedisCuckoo, RedisValue};
 use super::spark::SparkBloom;
-use crate::codec::FormatError;
+use crate::any::Unsupported;
+use crate::codec::{FormatError, Kind};
 use crate::error::Error;
 use crate::file::ReadOptions;
 use crate::filter::InsertError;
 use crate::hash::Key;
+use crate::merge_error::MergeError;
 
 /// A form in which another system writes its filters, as one piece of bytes.
 ///
@@ -211,6 +213,37 @@ impl ForeignFilter {
         }
     }
 
+    /// Adds every key of another filter of the same format and settings.
+    ///
+    /// # Errors
+    /// When the two don't fit together, or the other system's filters can't be merged; nothing is changed then.
+    pub fn merge(&mut self, other: &Self) -> Result<(), MergeError> {
+        match (&mut *self, other) {
+            (Self::LevelDb(ours), Self::LevelDb(theirs)) => ours.merge(theirs),
+            (Self::Guava(ours), Self::Guava(theirs)) => ours.put_all(theirs),
+            (Self::Spark(ours), Self::Spark(theirs)) => ours.merge(theirs),
+            (Self::Parquet(ours), Self::Parquet(theirs)) => ours.merge(theirs),
+            (ours, theirs) if ours.format().name() != theirs.format().name() => {
+                Err(MergeError::Different { what: "formats" })
+            }
+            _ => Err(MergeError::Unsupported(Unsupported { kind: Kind::FOREIGN, operation: "be merged" })),
+        }
+    }
+
+    /// Bytes of its bits or slots.
+    #[must_use]
+    pub fn len_bytes(&self) -> u64 {
+        match self {
+            Self::LevelDb(filter) => filter.bits().div_ceil(8),
+            Self::Guava(filter) => filter.bits() / 8,
+            Self::Spark(filter) => filter.bits() / 8,
+            Self::Parquet(filter) => filter.len_bytes(),
+            Self::RedisBloom(filter, _) => filter.data_bytes(),
+            Self::RedisCuckoo(filter, _) => filter.slots(),
+            Self::Crawler(filter) => filter.bits().div_ceil(8),
+        }
+    }
+
     /// The rate at which the filter, as it is now, answers "mayhap" for absent keys.
     #[must_use]
     pub fn expected_rate(&self) -> f64 {
@@ -281,6 +314,25 @@ mod tests {
             let bytes = filter.to_bytes().unwrap();
             assert!(ForeignFilter::from_bytes_with(filter.format(), &bytes, &limit).is_err(), "{filter:?}");
         }
+    }
+
+    #[test]
+    fn those_that_can_be_merged_have_the_keys_of_both() {
+        let (ours, theirs) = (every_kind(), every_kind());
+        for (mut ours, mut theirs) in ours.into_iter().zip(theirs) {
+            ours.insert("apple").unwrap();
+            theirs.insert("pear").unwrap();
+            match ours.merge(&theirs) {
+                Ok(()) => assert!(ours.contains("apple") && ours.contains("pear"), "{ours:?}"),
+                Err(error) => {
+                    assert!(matches!(error, MergeError::Unsupported(_)), "{ours:?} {error}");
+                    assert!(matches!(ours.format(), Format::RedisDump | Format::Crawler { .. }), "{ours:?}");
+                }
+            }
+            assert!(ours.len_bytes() >= 64 && ours.len_bytes() <= ours.to_bytes().unwrap().len() as u64 * 10);
+        }
+        let [mut leveldb, guava, ..] = <[_; 7]>::try_from(every_kind()).unwrap();
+        assert_eq!(leveldb.merge(&guava), Err(MergeError::Different { what: "formats" }));
     }
 
     #[test]

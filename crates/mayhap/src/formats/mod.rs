@@ -13,7 +13,8 @@
 //! | [`crawler`] | the Go filter over FNV-1 that crawlers copy | [`CrawlerBloom`](crawler::CrawlerBloom) | bits |
 //!
 //! Each page has the byte layout, the versions it was checked against, and the traps. [`ForeignFilter`] is any of them,
-//! for programs that learn the format when they run. Formats without a magic number are never guessed.
+//! for programs that learn the format when they run. Formats without a magic number are never guessed; a [`ForeignFile`]
+//! keeps one of their filters together with the name of its format, under checksums.
 //!
 //! # What all have in common
 //!
@@ -33,8 +34,10 @@
 mod any;
 mod correctly_rounded;
 pub mod crawler;
+mod file;
 pub mod guava;
 mod input;
+mod key_form;
 pub mod leveldb;
 pub mod parquet;
 pub mod redisbloom;
@@ -42,4 +45,6 @@ pub mod spark;
 mod words;
 
 pub use any::{ForeignFilter, Format};
+pub use file::ForeignFile;
+pub use key_form::KeyForm;
 pub use words::{BigEndian, LittleEndian};

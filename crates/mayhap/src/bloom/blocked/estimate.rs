@@ -2,6 +2,9 @@
 //!
 //! These look at every block: about a second for 10 GiB. Ask once in a while, not with every key.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::BloomFilter;
 use crate::bits::{BLOCK_BITS, Blocks, Line};
 use crate::bloom::shape::Shape;
@@ -52,10 +55,34 @@ impl<S: Blocks> BloomFilter<S> {
         self.plan.is_exceeded_by(keys, blocked::standard_error(self.shape, keys, self.block_count()))
     }
 
-    pub(in crate::bloom) fn bits_set(&self) -> u64 {
-        let ones = |line: &S::Line| line.words().iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-        self.blocks.lines().iter().map(ones).sum()
+    /// How many blocks have 0, 1, 2 … 512 bits set: how evenly the keys fell.
+    ///
+    /// ```
+    /// use mayhap::BloomFilter;
+    ///
+    /// let mut filter = BloomFilter::with_rate(1_000, 0.01)?;
+    /// filter.insert("apple");
+    /// let loads = filter.block_loads();
+    /// assert_eq!((loads[0], loads[8]), (filter.block_count() - 1, 1));
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    #[must_use]
+    pub fn block_loads(&self) -> Vec<u64> {
+        let mut loads = vec![0; 513];
+        for line in self.blocks.lines() {
+            loads[ones(line) as usize] += 1;
+        }
+        loads
     }
+
+    pub(in crate::bloom) fn bits_set(&self) -> u64 {
+        self.blocks.lines().iter().map(|line| u64::from(ones(line))).sum()
+    }
+}
+
+/// The bits of a block that are set: 512 at most.
+fn ones(line: &impl Line) -> u32 {
+    line.words().iter().map(|word| word.count_ones()).sum()
 }
 
 /// The probability that the mask of a random digest is covered by this block.

@@ -36,9 +36,9 @@ pub use builder::BloomBuilder;
 
 use core::fmt;
 
-use super::kernel::{Contains, ContainsBatch, Kernel, Keys, Source};
+use super::kernel::{Contains, ContainsBatch, Kernel, Keys, Regions, Source, second_digest};
 use super::shape::Shape;
-use crate::bits::{BLOCK_BYTES, Blocks, Owned};
+use crate::bits::{BLOCK_BYTES, Blocks, Owned, is_worth_prefetching, prefetch_read};
 use crate::error::Error;
 use crate::hash::{Digest, Key, KeyHasher};
 use crate::plan::Plan;
@@ -170,6 +170,24 @@ impl<S: Blocks> BloomFilter<S> {
     pub fn contains_hashes(&self, digests: &[Digest], found: &mut [bool]) {
         assert_eq!(digests.len(), found.len(), "one answer for each digest");
         self.contains_batch(digests, found);
+    }
+
+    /// Starts loading the lines that a question about this key will read, and doesn't wait for them.
+    ///
+    /// For callers who hash keys one by one and ask for all of them later: the lines then come while other keys are
+    /// hashed. The batch methods do it themselves; before them it pays when hashing takes long, as with a secret key.
+    /// Nothing happens for a filter that fits into the cache anyway.
+    #[inline]
+    pub fn prefetch_hash(&self, digest: Digest) {
+        let lines = self.blocks.lines();
+        if is_worth_prefetching(self.len_bytes()) {
+            let has_two = self.shape.lines() > 1;
+            let regions = Regions::new(lines, has_two);
+            prefetch_read(regions.first(digest.get()));
+            if has_two {
+                prefetch_read(regions.second(second_digest(digest.get())));
+            }
+        }
     }
 
     fn contains_batch(&self, source: impl Source, answers: &mut [bool]) {

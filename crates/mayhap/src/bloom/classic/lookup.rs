@@ -2,8 +2,8 @@
 //!
 //! Two bits of every key of a group are asked for first, side by side and without a branch; the other bits only of those
 //! keys that have both. In a filter that holds what it was made for that answers three of four absent keys with two
-//! lines instead of k, and the lines of a whole group are on their way at the same time. A loop that stops at the first
-//! bit that isn't set waits for one line after the other, and guesses wrong once for every absent key.
+//! lines instead of k. A loop that stops at the first bit that isn't set guesses wrong once for every absent key, and
+//! from memory it waits for one line after the other.
 
 use super::ClassicBloom;
 use crate::bits::Words;
@@ -16,45 +16,32 @@ impl<C: Scheme, S: Words> ClassicBloom<C, S> {
     /// `found[i]` gets the answer for the hash that comes as the `i`th.
     pub(crate) fn contains_batch(&self, mut hashes: impl Iterator<Item = C::Hash>, found: &mut [bool]) {
         let ahead = self.wants_prefetch();
-        let prefetch = |position: u64| {
-            if ahead {
-                self.words.prefetch(position / 64);
-            }
-        };
         for answers in found.chunks_mut(GROUP) {
-            let mut first_two = [[0; 2]; GROUP];
-            let mut others = core::array::from_fn::<_, GROUP, _>(|_| None);
-            for ((first_two, others), hash) in
-                first_two.iter_mut().zip(&mut others).zip(hashes.by_ref().take(answers.len()))
-            {
-                let mut positions = self.positions(hash);
-                // A recipe of no hashes says yes to everything, which is left to `others`.
-                let Some(first) = positions.next() else { continue };
-                let second = positions.next().unwrap_or(first);
-                prefetch(first);
-                prefetch(second);
-                *first_two = [first, second];
-                *others = Some(positions);
+            let mut group = [None; GROUP];
+            for (place, hash) in group.iter_mut().zip(hashes.by_ref().take(answers.len())) {
+                *place = Some(hash);
+                if ahead {
+                    self.positions(hash).take(2).for_each(|position| self.words.prefetch(position / 64));
+                }
             }
-            let mut left = [0; GROUP];
+            let mut left = [None; GROUP];
             let mut count = 0;
-            for (place, ((answer, [first, second]), others)) in
-                answers.iter_mut().zip(first_two).zip(&others).enumerate()
-            {
-                *answer = self.words.bit(first) & self.words.bit(second) == 1 || others.is_none();
-                left[count] = place;
+            for (place, (answer, hash)) in answers.iter_mut().zip(group.into_iter().flatten()).enumerate() {
+                let both =
+                    self.positions(hash).take(2).fold(1, |all, position| all & self.words.bit(position));
+                *answer = both == 1;
+                left[count] = Some((place, hash));
                 count += usize::from(*answer);
             }
-            let left = &left[..count];
+            let left = left[..count].iter().flatten();
             if ahead {
-                left.iter().filter_map(|place| others[*place].clone()).for_each(|positions| {
-                    positions.for_each(prefetch);
-                });
-            }
-            for place in left {
-                if let Some(positions) = others[*place].take() {
-                    answers[*place] = positions.fold(1, |all, position| all & self.words.bit(position)) == 1;
+                for (_, hash) in left.clone() {
+                    self.positions(*hash).skip(2).for_each(|position| self.words.prefetch(position / 64));
                 }
+            }
+            for (place, hash) in left {
+                let others = self.positions(*hash).skip(2);
+                answers[*place] = others.fold(1, |all, position| all & self.words.bit(position)) == 1;
             }
         }
     }

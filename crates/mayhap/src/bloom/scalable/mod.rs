@@ -155,6 +155,11 @@ impl<S: Blocks> ScalableBloom<S> {
         self.oldest_first().map(Layer::info).collect()
     }
 
+    /// The filter of each layer, the first and smallest first: for what [`layers`](Self::layers) doesn't tell.
+    pub fn layer_filters(&self) -> impl Iterator<Item = &BloomFilter<S>> {
+        self.oldest_first().map(|layer| &layer.filter)
+    }
+
     /// The number of layers: lines that a question for an absent key looks at, or twice that for rates so low that a
     /// layer has two lines a key.
     #[must_use]

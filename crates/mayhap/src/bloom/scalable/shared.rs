@@ -100,6 +100,15 @@ impl SharedScalableBloom {
         self.layers.newest_first(self.layers.count()).any(|layer| layer.filter.contains_hash(digest))
     }
 
+    /// Starts loading the lines of the newest layer that a question about this key will read:
+    /// [`BloomFilter::prefetch_hash`].
+    #[inline]
+    pub fn prefetch_hash(&self, digest: Digest) {
+        if let Some(newest) = self.layers.newest_first(self.layers.count()).next() {
+            newest.filter.prefetch_hash(digest);
+        }
+    }
+
     /// Asks for many keys that were hashed already: `found[i]` tells whether that of `digests[i]` may be in the set.
     /// Takes no lock.
     ///

@@ -201,6 +201,12 @@ impl<S: Blocks> WindowBloom<S> {
         self.clock.last()
     }
 
+    /// The filter of each generation, the newest first: one more than [`generations`](Self::generations), because the
+    /// oldest is partly outside the window.
+    pub fn generation_filters(&self) -> impl Iterator<Item = &BloomFilter<S>> {
+        self.by_age().map(|generation| &generation.filter)
+    }
+
     /// Bytes of memory the blocks of all generations take.
     #[must_use]
     pub fn len_bytes(&self) -> u64 {

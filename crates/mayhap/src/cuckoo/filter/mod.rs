@@ -51,6 +51,7 @@ pub use builder::{CuckooBuilder, MAX_KICKS};
 pub(super) use builder::{DEFAULT_KICKS, DEFAULT_RATE};
 pub(super) use file::{check_buckets, read_kicks, read_layout, read_len};
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use super::layout::CuckooLayout;
@@ -276,6 +277,24 @@ impl<S: Blocks> CuckooFilter<S> {
     #[must_use]
     pub fn expected_rate(&self) -> f64 {
         cuckoo::rate(self.layout(), self.len(), self.buckets())
+    }
+
+    /// How many buckets hold 0, 1, 2 … fingerprints. Looks at all of them: ask once in a while, not with every key.
+    ///
+    /// ```
+    /// use mayhap::CuckooFilter;
+    ///
+    /// let mut filter = CuckooFilter::with_rate(1_000, 0.01)?;
+    /// filter.insert("apple")?;
+    /// filter.insert("pear")?;
+    /// let loads = filter.bucket_loads();
+    /// assert_eq!(loads.len(), filter.layout().entries_per_bucket() as usize + 1);
+    /// assert_eq!(loads[1] + 2 * loads[2], 2);
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    #[must_use]
+    pub fn bucket_loads(&self) -> Vec<u64> {
+        self.table.bucket_loads()[..=self.layout().entries_per_bucket() as usize].to_vec()
     }
 
     /// Whether it holds more than it was made for, so that the rate has risen above the promise.

@@ -315,6 +315,30 @@ impl<S: Blocks> ScalableCuckoo<S> {
         1.0 - self.layers.iter().map(|layer| 1.0 - layer.rate()).product::<f64>()
     }
 
+    /// How many buckets hold 0, 1, 2 … fingerprints. Looks at all of them: ask once in a while, not with every key.
+    ///
+    /// ```
+    /// use mayhap::ScalableCuckoo;
+    ///
+    /// let mut filter = ScalableCuckoo::with_rate(1_000, 0.01)?;
+    /// filter.insert("apple")?;
+    /// filter.insert("pear")?;
+    /// let loads = filter.bucket_loads();
+    /// assert_eq!(loads.len(), filter.layout().entries_per_bucket() as usize + 1);
+    /// assert_eq!(loads[1] + 2 * loads[2], 2);
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    #[must_use]
+    pub fn bucket_loads(&self) -> Vec<u64> {
+        let mut sums = [0; 9];
+        for layer in &self.layers {
+            for (sum, load) in sums.iter_mut().zip(layer.table.bucket_loads()) {
+                *sum += load;
+            }
+        }
+        sums[..=self.layout().entries_per_bucket() as usize].to_vec()
+    }
+
     /// Whether the rate has risen above the promise. It never does.
     #[must_use]
     pub fn is_over_plan(&self) -> bool {

@@ -158,6 +158,15 @@ impl<S: Blocks> Table<S> {
         all.into_iter().filter(|fingerprint| *fingerprint != 0)
     }
 
+    /// How many buckets hold 0, 1, 2 … fingerprints.
+    pub(super) fn bucket_loads(&self) -> [u64; 9] {
+        let mut loads = [0; 9];
+        for bucket in 0..self.buckets() {
+            loads[self.entries(bucket).count()] += 1;
+        }
+        loads
+    }
+
     /// Counts the fingerprints in all lines. Nothing if there is something that was never written here: a bucket that
     /// is none, a fingerprint that no digest has, or a bit where no bucket is.
     pub(super) fn recount(&self) -> Option<u64> {

@@ -8,7 +8,7 @@ use crate::bits::{self, Owned, is_worth_prefetching};
 use crate::error::Error;
 use crate::formats::correctly_rounded::{eighth_root, ln};
 use crate::hash::Key;
-use crate::sizing::SizingError;
+use crate::sizing::{SizingError, blocked};
 
 /// A split-block Bloom filter, as Parquet has it.
 ///
@@ -87,6 +87,20 @@ impl SplitBlockBloom {
         )]
         let bits = bits as u64;
         rounded(bits / 8)
+    }
+
+    /// The rate that a filter of `bytes` bytes has with `keys` distinct keys in it: what is to be expected before there is
+    /// one, as [`expected_rate`](Self::expected_rate) is of one that is there.
+    ///
+    /// ```
+    /// use mayhap::formats::parquet::SplitBlockBloom;
+    ///
+    /// let rate = SplitBlockBloom::planned_rate(200_000_000, SplitBlockBloom::MAX_BYTES);
+    /// assert!((rate - 0.14).abs() < 0.005);
+    /// ```
+    #[must_use]
+    pub fn planned_rate(keys: u64, bytes: u64) -> f64 {
+        blocked::split_block_rate(keys, bytes / BLOCK_BYTES)
     }
 }
 

@@ -149,5 +149,7 @@ mod tests {
         let tolerance = 4.0 * libm::sqrt(expected / asked as f64);
         assert!((rate - expected).abs() < tolerance, "{rate} of {expected}");
         assert!(filter.estimated_fpp() < expected);
+        let planned = SplitBlockBloom::planned_rate(50_000, 1 << 16);
+        assert!((planned / expected - 1.0).abs() < 0.02, "{planned} was planned, {expected} came of it");
     }
 }

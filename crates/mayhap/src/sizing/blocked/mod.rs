@@ -13,7 +13,7 @@ mod size;
 pub use estimate::{estimated_keys, expected_fill, standard_error};
 pub use fold::foldable;
 pub(super) use mixture::Geometry;
-pub use mixture::{rate, rate_of_fill};
+pub use mixture::{rate, rate_of_fill, split_block_rate};
 pub use plan::BlockedPlan;
 pub use size::{bits_per_key, blocks, capacity, shape_for};
 

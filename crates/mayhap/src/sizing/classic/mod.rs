@@ -12,5 +12,5 @@ mod size;
 
 pub use estimate::{estimated_keys, expected_fill, standard_error};
 pub use plan::ClassicPlan;
-pub use rate::{rate, rate_of_fill};
+pub use rate::{rate, rate_of_fill, rate_of_remainders};
 pub use size::{bits, bits_for_hashes, bits_per_key, bits_per_key_with_hashes, capacity, foldable, hashes};

@@ -1,6 +1,6 @@
 //! How often a classic filter is wrong.
 
-use libm::pow;
+use libm::{expm1, log1p, pow};
 
 use super::occupancy::Occupancy;
 use crate::sizing::limits::shared_digests;
@@ -29,6 +29,43 @@ pub fn rate(keys: u64, bits: u64, hashes: u32) -> f64 {
     (Occupancy::new(keys, bits, hashes).expected_power(hashes) + shared_digests(keys)).min(1.0)
 }
 
+/// The [`rate`] of a filter whose positions are remainders: of numbers that are equally likely below `numbers`, modulo
+/// the number of bits.
+///
+/// Recipes that calculate in 31 or 32 bits are such, and large filters feel it. Where `numbers` is no multiple of the
+/// bits, the first bits are met more often than the others; where it is less, the last bits are never met. What a
+/// recipe's steps from one position to the next add to that isn't counted, so the true rate may be higher still.
+///
+/// ```
+/// use mayhap::sizing::classic;
+///
+/// // A thousand million keys at 1 % by the textbook, and what comes of it in 31 bits.
+/// let (keys, bits) = (1_000_000_000, 9_585_058_432);
+/// assert!(classic::rate(keys, bits, 7) < 0.0101);
+/// assert!(classic::rate_of_remainders(keys, bits, 7, 1 << 31) > 0.75);
+/// ```
+#[must_use]
+pub fn rate_of_remainders(keys: u64, bits: u64, hashes: u32, numbers: u64) -> f64 {
+    if keys == 0 {
+        return 0.0;
+    }
+    if bits == 0 || numbers == 0 {
+        return 1.0;
+    }
+    // Each of the first `often` bits is the remainder of `turns` + 1 numbers, each of the others of `turns`.
+    let (turns, often) = (numbers / bits, numbers % bits);
+    if often == 0 {
+        return rate(keys, bits, hashes);
+    }
+    let throws = keys as f64 * f64::from(hashes);
+    let meets = |bits: u64, turns: u64| {
+        let chance = turns as f64 / numbers as f64;
+        bits as f64 * chance * -expm1(throws * log1p(-chance))
+    };
+    let met = meets(often, turns + 1) + meets(bits - often, turns);
+    (rate_of_fill(met, hashes) + shared_digests(keys)).min(1.0)
+}
+
 /// The rate of false positives of a filter whose share of set bits is `fill`: fill^k.
 ///
 /// ```
@@ -49,6 +86,29 @@ mod tests {
             let usual = pow(-libm::expm1(-f64::from(k) * n as f64 / m as f64), f64::from(k));
             assert!(((rate(n, m, k) - shared_digests(n)) / usual - 1.0).abs() < 1e-5, "{n} {m} {k}");
         }
+    }
+
+    #[test]
+    fn remainders_of_many_numbers_are_even() {
+        for bits in [10_000_000, 9_585_059, 1 << 24] {
+            let even = rate(1_000_000, bits, 7);
+            assert!((rate_of_remainders(1_000_000, bits, 7, 1 << 60) / even - 1.0).abs() < 1e-6, "{bits}");
+            assert_eq!(rate_of_remainders(1_000_000, bits, 7, bits), even);
+        }
+        // Half of the bits are never met: as if they weren't there.
+        let (half, all) = (rate(100_000, 1_000_000, 7), rate_of_remainders(100_000, 2_000_000, 7, 1_000_000));
+        assert!((all / half - 1.0).abs() < 1e-3, "{half} {all}");
+        assert_eq!(rate_of_remainders(0, 64, 3, 64), 0.0);
+        assert_eq!(rate_of_remainders(5, 0, 3, 64), 1.0);
+    }
+
+    /// Guava's issue 1119: 3·10⁻⁶ where 10⁻⁶ was asked for.
+    #[test]
+    fn uneven_positions_cost_what_was_reported() {
+        let (keys, hashes) = (56_000_000, 20);
+        let bits = 28 * keys + keys * 3 / 4;
+        let (even, uneven) = (rate(keys, bits, hashes), rate_of_remainders(keys, bits, hashes, 1 << 31));
+        assert!(even < 1.1e-6 && uneven > 2.5e-6, "{even} {uneven}");
     }
 
     #[test]

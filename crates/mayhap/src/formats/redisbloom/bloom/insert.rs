@@ -1,7 +1,7 @@
 //! Adding items, and growing when there is no room for a new one.
 
 use super::lookup::{Missing, TOGETHER};
-use super::{Link, RedisBloom, RedisHash, RedisLink, TIGHTENING};
+use super::{Link, RedisBloom, RedisHash, RedisLink};
 use crate::filter::InsertError;
 use crate::hash::Key;
 
@@ -114,9 +114,7 @@ impl RedisBloom {
 
     fn next_link(&self) -> Option<RedisLink> {
         let newest = &self.links.last()?.figures;
-        let entries = newest.entries.checked_mul(u64::from(self.growth))?;
-        let figures = RedisLink::plan(entries, newest.error * TIGHTENING, self.options);
-        figures.filter(|_| self.options.scales())
+        newest.next(self.growth, self.options).filter(|_| self.options.scales())
     }
 
     /// Puts a link on top, or says why not. Changes nothing if it fails.

@@ -1,7 +1,7 @@
 //! One filter of the chain: its figures and its bits.
 
-use super::RedisRecipe;
 use super::options::Options;
+use super::{RedisRecipe, TIGHTENING};
 use crate::bits::{AllocError, BLOCK_BYTES, Owned, Words};
 use crate::bloom::ClassicBloom;
 use crate::codec::FormatError;
@@ -69,6 +69,11 @@ impl RedisLink {
         let bytes = bits.div_ceil(64) * 8;
         let hashes = hashes_for(bits_per_entry)?;
         Some(Self { bytes, bits: bytes * 8, size: 0, error, bits_per_entry, hashes, entries, log2_bits })
+    }
+
+    /// The figures of the link that follows this one in a chain; nothing if RedisBloom would refuse them.
+    pub(super) fn next(&self, expansion: u32, options: Options) -> Option<Self> {
+        Self::plan(self.entries.checked_mul(u64::from(expansion))?, self.error * TIGHTENING, options)
     }
 
     /// Refuses figures that RedisBloom refuses in the header of a dump.

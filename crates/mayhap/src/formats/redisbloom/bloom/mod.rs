@@ -167,18 +167,46 @@ impl RedisBloom {
     /// When the error rate isn't between 0 and 1, the capacity is 0 or too large for a filter, or the memory can't be
     /// had.
     pub fn reserve(error: f64, capacity: u64, expansion: u32, scaling: bool) -> Result<Self, Error> {
-        if !(error > 0.0 && error < 1.0) {
-            return Err(SizingError::RateOutOfRange { got: error }.into());
-        }
-        if capacity == 0 {
-            return Err(SizingError::ZeroKeys.into());
-        }
-        let error = error.min(MAX_ERROR_RATE);
         let options = Options::new(scaling && expansion > 0);
-        let error = if options.scales() { error * TIGHTENING } else { error };
-        let figures = RedisLink::plan(capacity, error, options)
-            .ok_or(SizingError::TooLarge { bytes: u64::MAX, limit: u64::MAX / 8 })?;
+        let figures = first_link(error, capacity, options)?;
         Ok(Self::with_links([Link::empty(figures, options.recipe())?], options, expansion)?)
+    }
+
+    /// The links that such a filter has once it holds so many keys, each with what is in it: what it costs, without
+    /// making it. A filter that doesn't scale has one, and counts no more keys than it takes.
+    ///
+    /// ```
+    /// use mayhap::formats::redisbloom::RedisBloom;
+    ///
+    /// // BF.ADD, ten thousand times, to a key that wasn't there: 100, 200, 400 … keys in each link.
+    /// let links = RedisBloom::planned_links(0.01, 100, 2, true, 10_000)?;
+    /// assert_eq!(links.len(), 7);
+    /// assert_eq!(links.iter().map(|link| link.size).sum::<u64>(), 10_000);
+    /// # Ok::<(), mayhap::sizing::SizingError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`reserve`](Self::reserve), and when a filter can't grow so far.
+    pub fn planned_links(
+        error: f64,
+        capacity: u64,
+        expansion: u32,
+        scaling: bool,
+        keys: u64,
+    ) -> Result<Vec<RedisLink>, SizingError> {
+        let options = Options::new(scaling && expansion > 0);
+        let mut links = Vec::new();
+        let mut link = first_link(error, capacity, options)?;
+        let mut left = keys;
+        loop {
+            link.size = left.min(link.entries);
+            left -= link.size;
+            links.push(link);
+            if left == 0 || !options.scales() {
+                return Ok(links);
+            }
+            link = link.next(expansion, options).ok_or(TOO_LARGE)?;
+        }
     }
 
     /// What `BF.ADD` makes of a key that doesn't exist.
@@ -194,6 +222,21 @@ impl RedisBloom {
         self.links.truncate(1);
         self.links.iter_mut().for_each(Link::clear);
     }
+}
+
+const TOO_LARGE: SizingError = SizingError::TooLarge { bytes: u64::MAX, limit: u64::MAX / 8 };
+
+/// The figures of the first link of a filter that is asked for with this rate.
+fn first_link(error: f64, capacity: u64, options: Options) -> Result<RedisLink, SizingError> {
+    if !(error > 0.0 && error < 1.0) {
+        return Err(SizingError::RateOutOfRange { got: error });
+    }
+    if capacity == 0 {
+        return Err(SizingError::ZeroKeys);
+    }
+    let error = error.min(MAX_ERROR_RATE);
+    let error = if options.scales() { error * TIGHTENING } else { error };
+    RedisLink::plan(capacity, error, options).ok_or(TOO_LARGE)
 }
 
 impl<S: Words> RedisBloom<S> {

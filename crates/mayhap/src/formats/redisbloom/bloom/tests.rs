@@ -305,6 +305,26 @@ fn reserve_follows_the_command() {
     assert!(rate > 0.001 && rate < 0.01, "{rate}");
 }
 
+#[test]
+fn planned_links_are_those_that_come() {
+    for (error, capacity, expansion, scaling) in
+        [(0.01, 100, 2, true), (0.3, 7, 3, true), (0.001, 500, 1, true), (0.01, 3_000, 2, false)]
+    {
+        let mut filter = RedisBloom::reserve(error, capacity, expansion, scaling).unwrap();
+        for item in 0..3_000u32 {
+            filter.add(&item).unwrap();
+        }
+        let planned = RedisBloom::planned_links(error, capacity, expansion, scaling, filter.card()).unwrap();
+        assert_eq!(planned, filter.links().copied().collect::<Vec<_>>());
+    }
+    // One that doesn't scale takes no more than it was made for, and chains end somewhere.
+    let fixed = RedisBloom::planned_links(0.01, 10, 2, false, 1_000).unwrap();
+    assert_eq!((fixed.len(), fixed[0].size), (1, 10));
+    assert!(RedisBloom::planned_links(0.01, 1, 1, true, u64::MAX).is_err());
+    assert!(RedisBloom::planned_links(0.0, 1, 1, true, 1).is_err());
+    assert!(RedisBloom::planned_links(0.01, 0, 1, true, 1).is_err());
+}
+
 proptest! {
     #[test]
     fn together_is_one_by_one(

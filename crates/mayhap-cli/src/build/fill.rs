@@ -1,0 +1,236 @@
+//! From the keys to the filter.
+//!
+//! | kinds | with -n | without |
+//! |---|---|---|
+//! | bloom, classic | read once, all threads set bits | counted first; then from the digests if they were few, or read again |
+//! | that remove or grow | digests put aside, each put in once | the same, counted on the way |
+//! | window | read once, by one thread | |
+//! | bitmap | read once, numbers put in by whoever has some | the same |
+//!
+//! Every way gives the same bits whatever the number of threads, and from a pipe as from a file.
+
+use std::sync::{Mutex, PoisonError};
+
+use mayhap::{Bitmap, Digest, InsertError};
+
+use super::bits::BitFilter;
+use super::recipe::{Recipe, Way};
+use super::{Arguments, plan};
+use crate::change::{Refused, explain_insert};
+use crate::digests::{Beyond, Count, Distinct, Spool, Tally, stream};
+use crate::failure::Failure;
+use crate::filter_file::{FilterFile, number};
+use crate::keys::{Inputs, KeyReader};
+use crate::progress::Progress;
+
+/// Planned for more keys than this, a Bloom filter's own bits count its keys, and better than a count beside it would.
+const COUNTED: u64 = 1 << 20;
+
+/// What to build from what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job<'a> {
+    pub(super) arguments: &'a Arguments,
+    pub(super) recipe: &'a Recipe,
+    pub(super) inputs: &'a Inputs,
+    pub(super) threads: usize,
+}
+
+/// A filter that holds all keys.
+#[derive(Debug)]
+pub(super) struct Built {
+    pub(super) filter: FilterFile,
+    pub(super) tally: Tally,
+    /// Different keys that were read.
+    pub(super) count: Count,
+}
+
+impl Job<'_> {
+    pub(super) fn build(&self) -> Result<Built, Failure> {
+        match self.recipe.kind.way() {
+            Way::Shared if self.arguments.grow => self.count_and_set(),
+            Way::Shared => match self.arguments.keys {
+                Some(keys) => self.set_at_once(keys),
+                None => self.count_and_set(),
+            },
+            Way::Once => self.insert_each_once(),
+            Way::InOrder => self.insert_in_order(),
+            Way::Numbers => self.insert_numbers(),
+        }
+    }
+
+    /// Sets the bits of every key as it is read.
+    fn set_at_once(&self, keys: u64) -> Result<Built, Failure> {
+        let filter = BitFilter::new(self.recipe.make(keys)?, self.threads)?;
+        let set = |digests: &[Digest]| {
+            filter.set(digests);
+            Ok(())
+        };
+        if keys <= COUNTED {
+            let (tally, count) = self.read_and_count(self.threads, set)?;
+            return Ok(Built { filter: filter.into_file(), tally, count });
+        }
+        let (tally, _) = self.read(self.threads, || (), |(), digests| set(digests))?;
+        let filter = filter.into_file();
+        let count = Count::of_bits(filter.estimated_len().unwrap_or(0));
+        Ok(Built { filter, tally, count })
+    }
+
+    /// Counts the keys, then makes the filter for them.
+    fn count_and_set(&self) -> Result<Built, Failure> {
+        let can_read_again = self.inputs.total_bytes().is_some();
+        let spool =
+            Mutex::new(Spool::new(if can_read_again { Beyond::Forget } else { self.beside_output() }));
+        let (tally, count) = self.read_and_count(self.threads, |digests| lock(&spool).push(digests))?;
+        let spool = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
+
+        let filter = BitFilter::new(self.recipe.make(self.planned(count).max(1))?, self.threads)?;
+        if spool.is_complete() {
+            spool.for_each(|digests| {
+                filter.set_many(digests);
+                Ok(())
+            })?;
+        } else {
+            let set = |(): &mut (), digests: &[Digest]| {
+                filter.set(digests);
+                Ok(())
+            };
+            let (again, _) = self.read(self.threads, || (), set)?;
+            if again.lines != tally.lines {
+                return Err(Failure::Message(format!(
+                    "the input was changed while it was read: {} keys, and then {}; nothing was written, try again \
+                     when it is at rest",
+                    tally.lines, again.lines
+                )));
+            }
+        }
+        Ok(Built { filter: filter.into_file(), tally, count })
+    }
+
+    /// Puts digests aside, and then each into the filter once.
+    fn insert_each_once(&self) -> Result<Built, Failure> {
+        let copies = self.arguments.copies;
+        let spool = Mutex::new(Spool::new(self.beside_output()));
+        // Copies go in as they come, so they come in one order.
+        let threads = if copies { 1 } else { self.threads };
+        let (tally, mut count) = self.read_and_count(threads, |digests| lock(&spool).push(digests))?;
+        let spool = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if copies && self.recipe.kind.gives_room_to_copies() {
+            count = Count::Exactly(tally.lines);
+        }
+
+        plan::check_count(self.arguments, self.recipe, count, None)?;
+        let keys = self.planned(count).max(1);
+        let mut filter = FilterFile::Filter(self.recipe.make(keys)?);
+        let mut inserted = 0;
+        let insert = |digests: &[Digest]| {
+            inserted += digests.len() as u64;
+            filter.insert_hashes(digests).map(drop).map_err(|error| match error {
+                Refused::Key(InsertError::Full) => plan::full(count, keys),
+                other => explain_insert(&other),
+            })
+        };
+        if copies {
+            spool.for_each(insert)?;
+        } else {
+            spool.for_each_distinct(insert)?;
+            count = Count::Exactly(inserted);
+        }
+        Ok(Built { filter, tally, count })
+    }
+
+    /// Lets the keys pass in order.
+    fn insert_in_order(&self) -> Result<Built, Failure> {
+        let filter = self.recipe.make(self.arguments.keys.unwrap_or(1))?;
+        let filter = Mutex::new(FilterFile::Filter(filter));
+        let insert = |digests: &[Digest]| {
+            lock(&filter).insert_hashes(digests).map(drop).map_err(|error| explain_insert(&error))
+        };
+        let (tally, count) = self.read_and_count(1, insert)?;
+        Ok(Built { filter: filter.into_inner().unwrap_or_else(PoisonError::into_inner), tally, count })
+    }
+
+    /// Numbers into a bitmap, which is its own count.
+    fn insert_numbers(&self) -> Result<Built, Failure> {
+        let range = self.arguments.range.as_ref();
+        let bitmap = match range {
+            Some(range) => Bitmap::dense(range.end().saturating_add(1))?,
+            None => Bitmap::sparse(),
+        };
+        let filter = Mutex::new(FilterFile::Bitmap(bitmap));
+        let reader = KeyReader::new(self.inputs, &self.arguments.key_options)?;
+        let progress = self.progress();
+        let parse = |key: &[u8]| {
+            let number = number(key)?;
+            match range.filter(|range| !range.contains(&number)) {
+                None => Ok(Digest::new(number)),
+                Some(range) => Err(Failure::Message(format!(
+                    "the number {number} is outside of --range, which goes from {} to {}; nothing was written",
+                    range.start(),
+                    range.end()
+                ))),
+            }
+        };
+        let insert = |(): &mut (), numbers: &[Digest]| {
+            lock(&filter).insert_hashes(numbers).map(drop).map_err(|error| explain_insert(&error))
+        };
+        let (tally, _) = stream(reader, self.threads, &progress, parse, || (), insert)?;
+        progress.finish();
+        let mut filter = filter.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let (FilterFile::Bitmap(bitmap), None) = (&mut filter, range) {
+            bitmap.optimize()?;
+        }
+        let count = Count::Exactly(filter.estimated_len().unwrap_or(0));
+        Ok(Built { filter, tally, count })
+    }
+
+    /// The keys to make the filter for, when so many were counted.
+    fn planned(&self, count: Count) -> u64 {
+        match self.arguments.keys {
+            Some(keys) if self.arguments.grow => keys.max(count.at_most()),
+            Some(keys) => keys,
+            None => count.at_most(),
+        }
+    }
+
+    fn read_and_count(
+        &self,
+        threads: usize,
+        take: impl Fn(&[Digest]) -> Result<(), Failure> + Sync,
+    ) -> Result<(Tally, Count), Failure> {
+        let (tally, parts) = self.read(threads, Distinct::new, |distinct, digests| {
+            distinct.add(digests);
+            take(digests)
+        })?;
+        let all = parts.into_iter().reduce(|mut all, part| {
+            all.merge(part);
+            all
+        });
+        Ok((tally, all.map_or(Count::Exactly(0), |all| all.count())))
+    }
+
+    fn read<T: Send>(
+        &self,
+        threads: usize,
+        start: impl Fn() -> T + Sync,
+        take: impl Fn(&mut T, &[Digest]) -> Result<(), Failure> + Sync,
+    ) -> Result<(Tally, Vec<T>), Failure> {
+        let reader = KeyReader::new(self.inputs, &self.arguments.key_options)?;
+        let progress = self.progress();
+        let hasher = &self.recipe.hasher;
+        let read = stream(reader, threads, &progress, |key| Ok(hasher.digest(key)), start, take);
+        progress.finish();
+        read
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::beside_nothing(self.inputs.total_bytes(), !self.arguments.quiet)
+    }
+
+    fn beside_output(&self) -> Beyond {
+        Beyond::beside(&self.arguments.output.output)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

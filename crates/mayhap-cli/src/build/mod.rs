@@ -1,0 +1,179 @@
+//! `mayhap build`: a filter file from keys.
+//!
+//! ```text
+//! recipe    which filter, and how it hashes
+//! bits      Bloom filters, filled by many threads
+//! fill      from the keys to the filter, one way for each sort of kind
+//! plan      more keys than planned?
+//! summary   what came of it
+//! ```
+
+mod bits;
+mod fill;
+mod plan;
+mod recipe;
+mod summary;
+
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use mayhap::counting::CounterWidth;
+
+use crate::digests::{default_threads, parse_threads};
+use crate::failure::{Answer, Failure, print, say};
+use crate::filter_file::Unlock;
+use crate::keys::{Inputs, KeyOptions};
+use crate::numbers::{parse_count, parse_range, parse_rate};
+use crate::output::Output;
+use fill::{Built, Job};
+use recipe::{HashName, KindName, Recipe, parse_hash, parse_seed, parse_width};
+use summary::Summary;
+
+/// Build a filter file from keys
+///
+/// Every line of the files, or of standard input, is a key; --field takes one field of a table instead. Files packed
+/// with gzip or zstd are unpacked. A key that comes twice counts once.
+///
+/// The number of keys needn't be known. Without -n the keys are counted first and the filter is made to measure: files
+/// that are too long to remember are read twice, from a pipe the digests are put aside. With -n the filter is made at
+/// once and everything is read once.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Files to read; `-` is standard input, which is also read when no file is named
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    output: Output,
+
+    /// The kind of filter
+    #[arg(long, value_enum, default_value = "bloom")]
+    kind: KindName,
+
+    /// Different keys to plan for, such as 10M; of a window, how many keys back it remembers
+    #[arg(short = 'n', long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true)]
+    keys: Option<u64>,
+
+    /// How often an absent key may be answered "mayhap": 1%, 0.001, 1e-6, 1/1000 [default: 1%]
+    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate, allow_negative_numbers = true)]
+    rate: Option<f64>,
+
+    /// How many keys more than -n are accepted
+    #[arg(long, value_name = "SHARE", value_parser = plan::parse_margin, default_value = "10%")]
+    margin: f64,
+
+    /// If there are more keys than -n, make the filter for all of them
+    #[arg(long)]
+    grow: bool,
+
+    /// If there are more keys than -n, put them in all the same, at a worse rate
+    #[arg(long, conflicts_with = "grow")]
+    over_plan: bool,
+
+    /// Bits of a counter of a counting filter: 4, 8 or 16
+    #[arg(long, value_name = "BITS", value_parser = parse_width)]
+    counter_bits: Option<CounterWidth>,
+
+    /// Numbers that a bitmap is for, such as 0..1M (without the end): a bit for each from 0 on
+    #[arg(long, value_name = "RANGE", value_parser = parse_range)]
+    range: Option<RangeInclusive<u64>>,
+
+    /// Put a key in as often as it comes, in the kinds that hold copies: counting, d-left, cuckoo, scalable-cuckoo
+    #[arg(long)]
+    copies: bool,
+
+    /// The hash function: xxh3, or another by name; sip13 and sip24 need --key-file
+    #[arg(long, value_name = "NAME", value_parser = parse_hash)]
+    hash: Option<HashName>,
+
+    /// The seed of the hash function [default: 0]
+    #[arg(long, value_name = "NUMBER", value_parser = parse_seed)]
+    seed: Option<u64>,
+
+    #[command(flatten)]
+    unlock: Unlock,
+
+    /// Threads to read and hash with [default: as many as there are cores]
+    #[arg(long, value_name = "COUNT", value_parser = parse_threads)]
+    threads: Option<usize>,
+
+    /// Print the summary as JSON on standard output
+    #[arg(long, conflicts_with = "quiet")]
+    json: bool,
+
+    /// No summary, no warning, no progress
+    #[arg(short, long)]
+    quiet: bool,
+
+    #[command(flatten)]
+    key_options: KeyOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  mayhap build -o seen.mayhap urls.txt                       every line, at a rate of 1%
+  mayhap build -n 100M -p 0.1% -o seen.mayhap urls.*.gz      100 million keys, read once
+  mayhap build --kind cuckoo -o coupons.mayhap --field code coupons.csv
+                                                             one that `mayhap remove` works on
+  psql -Atc 'select id from users' | mayhap build -p 1e-4 -o users.mayhap
+  openssl rand -hex 16 > key && mayhap build --key-file key -o names.mayhap names.txt
+                                                             for keys that strangers choose
+
+Kinds: bloom is the smallest for most rates, and fast. classic is the textbook's, smaller by some percent and slower. \
+scalable grows when keys are added later. cuckoo, counting, d-left and dual can remove keys; scalable-cuckoo removes and \
+grows; window forgets all but the last keys. bitmap holds whole numbers, and is never wrong. `mayhap plan` says what \
+each costs.
+
+More keys than -n: up to --margin more are accepted, and said. Above that nothing is written, unless --grow makes the \
+filter larger or --over-plan accepts the rate that comes of it. scalable and scalable-cuckoo grow by themselves.
+
+To remember each digest once, kinds other than bloom, classic and bitmap put digests aside: 8 bytes for each line \
+above 64 MiB, in a file without a name beside the output, or in the directory of TMPDIR.
+
+Exit codes: 0 the filter was written, 2 error, and nothing was written.";
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
+    let start = Instant::now();
+    let recipe = Recipe::new(arguments)?;
+    let inputs = Inputs::check(&arguments.files)?;
+    arguments.output.check()?;
+    refuse_to_replace_input(arguments)?;
+    let threads = arguments.threads.unwrap_or_else(default_threads);
+    let job = Job { arguments, recipe: &recipe, inputs: &inputs, threads };
+
+    let built = job.build()?;
+    if built.tally.lines == 0 {
+        return Err(Failure::Message(format!("no keys in {}; nothing was written", inputs.names())));
+    }
+    let summary = Summary::new(arguments, &built);
+    plan::check(arguments, &recipe, &built, &summary)?;
+    save(arguments, &built)?;
+    let summary = summary.after(start.elapsed());
+    if arguments.json {
+        print(&format!("{}\n", summary.json()))?;
+    } else if !arguments.quiet {
+        say(&summary.text());
+    }
+    Ok(Answer::Yes)
+}
+
+fn save(arguments: &Arguments, built: &Built) -> Result<(), Failure> {
+    built.filter.save(&arguments.output.output, arguments.output.existing())
+}
+
+/// A slip that would cost the keys: their file as the one to write.
+fn refuse_to_replace_input(arguments: &Arguments) -> Result<(), Failure> {
+    let Ok(output) = fs::canonicalize(&arguments.output.output) else { return Ok(()) };
+    match arguments.files.iter().find(|file| fs::canonicalize(file).is_ok_and(|file| file == output)) {
+        Some(file) => Err(Failure::Message(format!(
+            "{} is to be read, and would be replaced by the filter; choose another name for -o",
+            file.display()
+        ))),
+        None => Ok(()),
+    }
+}

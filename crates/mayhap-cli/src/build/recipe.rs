@@ -1,0 +1,242 @@
+//! Which filter is to be built, and how it hashes.
+
+use clap::ValueEnum;
+use mayhap::counting::CounterWidth;
+use mayhap::hash::{KeyHasher, NamedHash};
+use mayhap::sizing::ClassicPlan;
+use mayhap::{
+    AnyFilter, BloomFilter, ClassicBloom, CountingBloom, CuckooFilter, DLeftCounting, DualBloom,
+    ScalableBloom, ScalableCuckoo, WindowBloom,
+};
+
+use super::Arguments;
+use crate::failure::Failure;
+
+/// The rate unless another is given.
+const DEFAULT_RATE: f64 = 0.01;
+
+/// A kind of filter, as it is called on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KindName {
+    /// The default: fast, and as small as most
+    Bloom,
+    /// The textbook's Bloom filter
+    Classic,
+    /// A Bloom filter that grows
+    Scalable,
+    /// Counts keys and removes them
+    Counting,
+    /// Two Bloom filters, one for the few keys that are removed
+    Dual,
+    /// Counts and removes, in half of the memory
+    DLeft,
+    /// Removes keys
+    Cuckoo,
+    /// Removes keys and grows
+    ScalableCuckoo,
+    /// Remembers the last keys only
+    Window,
+    /// Whole numbers, and never wrong
+    Bitmap,
+}
+
+/// How keys get into filters of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// From all threads at once, in any order, as often as they come.
+    Shared,
+    /// One by one, each once.
+    Once,
+    /// One by one, in the order of the input.
+    InOrder,
+    /// As numbers.
+    Numbers,
+}
+
+/// What to make.
+#[derive(Debug)]
+pub(super) struct Recipe {
+    pub(super) kind: KindName,
+    pub(super) rate: f64,
+    pub(super) hasher: KeyHasher,
+    width: CounterWidth,
+}
+
+impl KindName {
+    /// As it is typed.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    pub(super) fn way(self) -> Way {
+        match self {
+            Self::Bloom | Self::Classic => Way::Shared,
+            Self::Window => Way::InOrder,
+            Self::Bitmap => Way::Numbers,
+            _ => Way::Once,
+        }
+    }
+
+    pub(super) fn grows(self) -> bool {
+        matches!(self, Self::Scalable | Self::ScalableCuckoo)
+    }
+
+    /// Whether it tells one copy of a key from two.
+    fn holds_copies(self) -> bool {
+        matches!(self, Self::Counting | Self::DLeft) || self.gives_room_to_copies()
+    }
+
+    /// Whether another copy takes as much room as another key.
+    pub(super) fn gives_room_to_copies(self) -> bool {
+        matches!(self, Self::Cuckoo | Self::ScalableCuckoo)
+    }
+}
+
+impl Recipe {
+    /// What the arguments ask for. What doesn't go together is said before anything is read.
+    pub(super) fn new(arguments: &Arguments) -> Result<Self, Failure> {
+        let kind = arguments.kind;
+        let refuse = |sentence: String| Err(Failure::Message(sentence));
+        if arguments.counter_bits.is_some() && kind != KindName::Counting {
+            return refuse(format!(
+                "--counter-bits is for --kind counting; a {} filter has no counters",
+                kind.name()
+            ));
+        }
+        if arguments.range.is_some() && kind != KindName::Bitmap {
+            return refuse("--range is for --kind bitmap, which holds whole numbers".to_owned());
+        }
+        if arguments.copies && !kind.holds_copies() {
+            return refuse(format!(
+                "a {} filter doesn't tell copies of a key apart; --copies is for counting, d-left, cuckoo and \
+                 scalable-cuckoo",
+                kind.name()
+            ));
+        }
+        if kind == KindName::Window && arguments.keys.is_none() {
+            return refuse("how many keys back is the window to remember? say so with -n".to_owned());
+        }
+        if kind == KindName::Bitmap
+            && (arguments.rate.is_some() || arguments.hash.is_some() || arguments.seed.is_some())
+        {
+            return refuse(
+                "a bitmap is never wrong and hashes nothing: it takes no -p, --hash and --seed".to_owned(),
+            );
+        }
+        let recipe = Self {
+            kind,
+            rate: arguments.rate.unwrap_or(DEFAULT_RATE),
+            hasher: hasher(arguments)?,
+            width: arguments.counter_bits.unwrap_or_default(),
+        };
+        if kind != KindName::Bitmap {
+            recipe.check(arguments.keys.unwrap_or(1))?;
+        }
+        Ok(recipe)
+    }
+
+    /// Whether such a filter can be. Nothing is allocated.
+    fn check(&self, keys: u64) -> Result<(), mayhap::Error> {
+        let Self { rate, .. } = *self;
+        match self.kind {
+            KindName::Bloom => BloomFilter::builder().keys(keys).rate(rate).plan().map(drop)?,
+            KindName::Classic => ClassicPlan::for_rate(keys, rate).map(drop)?,
+            KindName::Scalable => ScalableBloom::builder().keys(keys).rate(rate).plan().map(drop)?,
+            KindName::Counting => {
+                CountingBloom::builder().keys(keys).rate(rate).width(self.width).plan().map(drop)?;
+            }
+            KindName::Dual => DualBloom::builder().keys(keys).rate(rate).plan().map(drop)?,
+            KindName::DLeft => DLeftCounting::builder().keys(keys).rate(rate).plan().map(drop)?,
+            KindName::Cuckoo => CuckooFilter::builder().keys(keys).rate(rate).plan().map(drop)?,
+            KindName::ScalableCuckoo => ScalableCuckoo::builder().keys(keys).rate(rate).plan().map(drop)?,
+            KindName::Window => WindowBloom::builder().keys(keys).rate(rate).plan().map(drop)?,
+            KindName::Bitmap => {}
+        }
+        Ok(())
+    }
+
+    /// The empty filter for so many keys. Of the bitmap, which isn't one, there is none.
+    pub(super) fn make(&self, keys: u64) -> Result<AnyFilter, mayhap::Error> {
+        let (rate, hasher) = (self.rate, self.hasher.clone());
+        Ok(match self.kind {
+            KindName::Bloom | KindName::Bitmap => {
+                BloomFilter::builder().keys(keys).rate(rate).hasher(hasher).build()?.into()
+            }
+            KindName::Classic => ClassicBloom::with_plan(ClassicPlan::for_rate(keys, rate)?, hasher)?.into(),
+            KindName::Scalable => {
+                ScalableBloom::builder().keys(keys).rate(rate).hasher(hasher).build()?.into()
+            }
+            KindName::Counting => {
+                let builder = CountingBloom::builder().keys(keys).rate(rate).width(self.width);
+                builder.hasher(hasher).build()?.into()
+            }
+            KindName::Dual => DualBloom::builder().keys(keys).rate(rate).hasher(hasher).build()?.into(),
+            KindName::DLeft => DLeftCounting::builder().keys(keys).rate(rate).hasher(hasher).build()?.into(),
+            KindName::Cuckoo => CuckooFilter::builder().keys(keys).rate(rate).hasher(hasher).build()?.into(),
+            KindName::ScalableCuckoo => {
+                ScalableCuckoo::builder().keys(keys).rate(rate).hasher(hasher).build()?.into()
+            }
+            KindName::Window => WindowBloom::builder().keys(keys).rate(rate).hasher(hasher).build()?.into(),
+        })
+    }
+}
+
+/// A hash function, as it is called on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HashName {
+    Xxh3,
+    Sip13,
+    Sip24,
+    Named(NamedHash),
+}
+
+/// Reads the name of a hash function.
+pub(super) fn parse_hash(text: &str) -> Result<HashName, String> {
+    match text {
+        "xxh3" => Ok(HashName::Xxh3),
+        "sip13" => Ok(HashName::Sip13),
+        "sip24" => Ok(HashName::Sip24),
+        _ => NamedHash::from_name(text).map(HashName::Named).ok_or_else(|| {
+            let names: Vec<&str> = NamedHash::ALL.iter().map(|function| function.name()).collect();
+            format!("there are: xxh3, sip13, sip24, {}", names.join(", "))
+        }),
+    }
+}
+
+/// Reads a seed: decimal, or hexadecimal after `0x`.
+pub(super) fn parse_seed(text: &str) -> Result<u64, String> {
+    let seed = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    seed.map_err(|_| "give a number from 0 to 2^64 - 1, such as 42 or 0x5eed".to_owned())
+}
+
+/// Reads the width of a counter.
+pub(super) fn parse_width(text: &str) -> Result<CounterWidth, String> {
+    let width = CounterWidth::ALL.into_iter().find(|width| width.bits().to_string() == text);
+    width.ok_or_else(|| "counters have 4, 8 or 16 bits".to_owned())
+}
+
+fn hasher(arguments: &Arguments) -> Result<KeyHasher, Failure> {
+    let refuse = |sentence: &str| Err(Failure::Message(sentence.to_owned()));
+    let seed = arguments.seed.unwrap_or(0);
+    let Some(key) = arguments.unlock.secret_key()? else {
+        return match arguments.hash {
+            None | Some(HashName::Xxh3) => Ok(KeyHasher::xxh3(seed)),
+            Some(HashName::Named(function)) => Ok(KeyHasher::named(function, seed)),
+            Some(HashName::Sip13 | HashName::Sip24) => refuse(
+                "sip13 and sip24 take a secret key: `openssl rand -hex 16 > key` makes one, and --key-file key \
+                 gives it",
+            ),
+        };
+    };
+    if arguments.seed.is_some() {
+        return refuse("a secret key takes the place of a seed; give one of the two");
+    }
+    match arguments.hash {
+        None | Some(HashName::Sip13) => Ok(KeyHasher::sip13(key)),
+        Some(HashName::Sip24) => Ok(KeyHasher::sip24(key)),
+        Some(_) => refuse("only sip13 and sip24 take a secret key; leave --hash out, or --key-file"),
+    }
+}

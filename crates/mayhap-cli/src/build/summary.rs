@@ -1,0 +1,150 @@
+//! What is said when the filter has been written.
+
+use std::time::Duration;
+
+use super::Arguments;
+use super::fill::Built;
+use crate::digests::{Count, Tally};
+use crate::filter_file::FilterFile;
+use crate::numbers::{format_count, format_rate, format_size, group_digits, whole};
+
+/// The figures of one run.
+#[derive(Debug)]
+pub(super) struct Summary {
+    file: String,
+    kind: String,
+    keys: Count,
+    tally: Tally,
+    plan: Option<Plan>,
+    rate_now: f64,
+    filter_bytes: u64,
+    is_default_rate: bool,
+    is_over_plan: bool,
+    seconds: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    keys: u64,
+    rate: f64,
+}
+
+impl Summary {
+    pub(super) fn new(arguments: &Arguments, built: &Built) -> Self {
+        let plan = match &built.filter {
+            FilterFile::Filter(filter) => {
+                Some(Plan { keys: filter.planned_keys(), rate: filter.planned_rate() })
+            }
+            FilterFile::Bitmap(_) | FilterFile::Foreign(_) => None,
+        };
+        Self {
+            file: arguments.output.output.display().to_string(),
+            kind: arguments.kind.name(),
+            keys: closest(built, plan),
+            tally: built.tally,
+            plan,
+            rate_now: built.filter.expected_rate(),
+            filter_bytes: built.filter.len_bytes(),
+            is_default_rate: arguments.rate.is_none(),
+            is_over_plan: match &built.filter {
+                FilterFile::Filter(filter) => filter.is_over_plan(),
+                FilterFile::Bitmap(_) | FilterFile::Foreign(_) => false,
+            },
+            seconds: 0.0,
+        }
+    }
+
+    /// The same, with the time that it took.
+    pub(super) fn after(self, elapsed: Duration) -> Self {
+        Self { seconds: elapsed.as_secs_f64(), ..self }
+    }
+
+    /// Different keys.
+    pub(super) fn keys(&self) -> Count {
+        self.keys
+    }
+
+    /// The rate of wrong "mayhaps" of the filter as it is.
+    pub(super) fn rate_now(&self) -> f64 {
+        self.rate_now
+    }
+
+    fn bits_per_key(&self) -> f64 {
+        self.filter_bytes as f64 * 8.0 / self.keys.get().max(1) as f64
+    }
+
+    fn lines_per_second(&self) -> f64 {
+        self.tally.lines as f64 / self.seconds.max(1e-9)
+    }
+
+    /// Two lines for a person.
+    pub(super) fn text(&self) -> String {
+        let noun = if self.kind == "bitmap" { "numbers" } else { "keys" };
+        let repeats = if self.keys.is_exact() && self.keys.get() == self.tally.lines {
+            String::new()
+        } else {
+            format!(" of {}", group_digits(self.tally.lines))
+        };
+        let rate = match self.plan {
+            None => "never wrong".to_owned(),
+            Some(plan) => {
+                let default = if self.is_default_rate { ", the default" } else { "" };
+                format!(
+                    "rate now {} (planned {}{default}, for {} keys)",
+                    format_rate(self.rate_now),
+                    format_rate(plan.rate),
+                    group_digits(plan.keys)
+                )
+            }
+        };
+        format!(
+            "mayhap: {}: {} with {} different {noun}{repeats}\n\
+             mayhap: {}, {:.1} bits a key, {rate}\n\
+             mayhap: read {} in {:.2} s, {} keys a second",
+            self.file,
+            self.kind,
+            self.keys.text(),
+            format_size(self.filter_bytes),
+            self.bits_per_key(),
+            format_size(self.tally.bytes),
+            self.seconds,
+            format_count(whole(self.lines_per_second())),
+        )
+    }
+
+    /// One JSON object on one line.
+    pub(super) fn json(&self) -> String {
+        serde_json::json!({
+            "file": self.file,
+            "kind": self.kind,
+            "lines": self.tally.lines,
+            "keys": self.keys.get(),
+            "keys_exact": self.keys.is_exact(),
+            "planned_keys": self.plan.map(|plan| plan.keys),
+            "planned_rate": self.plan.map(|plan| plan.rate),
+            "rate_now": self.rate_now,
+            "over_plan": self.is_over_plan,
+            "filter_bytes": self.filter_bytes,
+            "bits_per_key": self.bits_per_key(),
+            "input_bytes": self.tally.bytes,
+            "seconds": self.seconds,
+            "lines_per_second": self.lines_per_second(),
+        })
+        .to_string()
+    }
+}
+
+/// The best that is known of the number of different keys. Of many keys the bits of a Bloom filter tell it closer than
+/// the count that was made on the way, unless it is so full that they tell nothing.
+fn closest(built: &Built, plan: Option<Plan>) -> Count {
+    match (built.count, &built.filter, plan) {
+        (Count::About(about, _), FilterFile::Filter(filter), Some(plan)) if about / 2 < plan.keys => {
+            use mayhap::AnyFilter::{Bloom, Classic};
+            match filter {
+                Bloom(_) | Classic(_) => Count::of_bits(filter.estimated_len()),
+                _ => built.count,
+            }
+        }
+        _ => built.count,
+    }
+}

@@ -1,0 +1,190 @@
+//! What the filter itself says, kind by kind.
+
+use mayhap::bits::Blocks;
+use mayhap::{AnyFilter, Bitmap, Growth};
+
+use super::facts::Facts;
+use crate::numbers::{format_rate, format_size, group_digits};
+
+/// What all kinds have in common, and then what each has of its own.
+pub(super) fn describe<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
+    facts.set("bytes", filter.len_bytes());
+    let keys = filter.estimated_len();
+    facts.add("keys now", format!("{}{}", about(filter), group_digits(keys)), "estimated_keys", keys);
+    let rate = filter.expected_rate();
+    facts.add("rate now", format_rate(rate), "expected_rate", rate);
+    let fill = filter.fill_ratio();
+    facts.add("fill", format!("{} of its {}", percent(fill), filled(filter)), "fill", fill);
+    let over =
+        if filter.is_over_plan() { "yes: it holds more than it was made for; build it larger" } else { "no" };
+    facts.add("over plan", over, "over_plan", filter.is_over_plan());
+    describe_kind(facts, filter);
+}
+
+fn describe_kind<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
+    match filter {
+        AnyFilter::Bloom(filter) => {
+            let (hashes, lines) = (filter.shape().hashes(), filter.shape().lines());
+            let lines_text = if lines == 1 { "one block" } else { "two blocks" };
+            let shape = format!(
+                "{} blocks of 512 bits; a key sets {hashes} bits in {lines_text}",
+                group_digits(filter.block_count())
+            );
+            facts.add("shape", shape, "blocks", filter.block_count());
+            facts.set("hashes", hashes);
+            facts.set("blocks_per_key", lines);
+        }
+        AnyFilter::Classic(filter) => {
+            let shape = format!("{} bits; a key sets {}", group_digits(filter.bits()), filter.hashes());
+            facts.add("shape", shape, "bits", filter.bits());
+            facts.set("hashes", filter.hashes());
+        }
+        AnyFilter::Scalable(filter) => {
+            let growth = match filter.growth() {
+                Growth::Grow => format!("each layer {} times as large as the last", filter.expansion()),
+                Growth::Refuse => "none: it refuses keys when it is full".to_owned(),
+                _ => "none: when it is full, its rate rises".to_owned(),
+            };
+            facts.say("counted", format!("{} keys that were new", group_digits(filter.len())));
+            facts.add("growth", growth, "expansion", filter.expansion());
+            facts.add(
+                "room",
+                format!("{} keys before it grows", room(filter.capacity(), filter.len())),
+                "capacity",
+                filter.capacity(),
+            );
+        }
+        AnyFilter::Counting(filter) => {
+            let layout = filter.layout();
+            let shape = format!(
+                "{} counters up to {}; a key raises {}",
+                group_digits(filter.counter_count()),
+                filter.max_count(),
+                layout.shape.hashes()
+            );
+            facts.add("shape", shape, "counters", filter.counter_count());
+            facts.set("hashes", layout.shape.hashes());
+            facts.set("counter_bits", layout.width.bits());
+            facts.add("copies", format!("{} in all", group_digits(filter.len())), "copies", filter.len());
+            let stuck = filter.stuck_counters();
+            facts.add(
+                "stuck",
+                format!("{} counters that have lost count", group_digits(stuck)),
+                "stuck_counters",
+                stuck,
+            );
+        }
+        AnyFilter::Dual(filter) => {
+            let rates = filter.expected_rates();
+            let hidden = format!(
+                "{} of its keys are answered \"no\" now; made for {} at {} removals",
+                format_rate(rates.false_no),
+                format_rate(filter.planned_hidden_rate()),
+                group_digits(filter.planned_removals())
+            );
+            facts.add("hidden", hidden, "hidden_rate", rates.false_no);
+            facts.set("planned_hidden_rate", filter.planned_hidden_rate());
+            facts.set("planned_removals", filter.planned_removals());
+        }
+        AnyFilter::DLeft(filter) => {
+            let cell = filter.cell();
+            let shape = format!(
+                "{} buckets of {} cells: {} bits of fingerprint, {} of counter",
+                group_digits(filter.bucket_count()),
+                cell.per_bucket(),
+                cell.fingerprint_bits(),
+                cell.counter_bits()
+            );
+            facts.add("shape", shape, "buckets", filter.bucket_count());
+            facts.set("fingerprint_bits", cell.fingerprint_bits());
+            facts.set("counter_bits", cell.counter_bits());
+            facts.add("copies", format!("{} in all", group_digits(filter.len())), "copies", filter.len());
+        }
+        AnyFilter::Cuckoo(filter) => {
+            let layout = filter.layout();
+            let shape = format!(
+                "{} buckets of {} fingerprints of {} bits{}",
+                group_digits(filter.buckets()),
+                layout.entries_per_bucket(),
+                layout.fingerprint_bits(),
+                if layout.is_semi_sorted() { ", semi-sorted" } else { "" }
+            );
+            facts.add("shape", shape, "buckets", filter.buckets());
+            facts.set("fingerprint_bits", layout.fingerprint_bits());
+            facts.set("entries_per_bucket", layout.entries_per_bucket());
+            facts.set("slots", filter.capacity_slots());
+        }
+        AnyFilter::ScalableCuckoo(filter) => {
+            let growth = format!("each layer {} times as large as the last", filter.expansion());
+            facts.add("growth", growth, "expansion", filter.expansion());
+            facts.add(
+                "room",
+                format!("{} keys before it grows", room(filter.capacity(), filter.len())),
+                "capacity",
+                filter.capacity(),
+            );
+        }
+        AnyFilter::Window(filter) => {
+            let unit = if filter.is_by_count() { "insertions" } else { "units of time" };
+            let window = format!(
+                "the last {} {unit}, in {} slots",
+                group_digits(filter.window()),
+                filter.generations()
+            );
+            facts.add("window", window, "window", filter.window());
+            if let Some(inserted) = filter.inserted() {
+                facts.say("counted", format!("{} insertions", group_digits(inserted)));
+            }
+            facts.set("by_count", filter.is_by_count());
+            facts.set("slots", filter.generations());
+            facts.set("slot_end", filter.slot_end());
+        }
+        _ => {}
+    }
+}
+
+/// A set of numbers: exact.
+pub(super) fn describe_bitmap<S: Blocks>(facts: &mut Facts, bitmap: &Bitmap<S>) {
+    facts.set("bytes", bitmap.len_bytes());
+    facts.add("numbers", group_digits(bitmap.len()), "estimated_keys", bitmap.len());
+    facts.add("rate now", "0: a bitmap is exact", "expected_rate", 0.0);
+    let universe = match bitmap.universe() {
+        Some(universe) => format!("below {}", group_digits(universe)),
+        None => "any of 64 bits".to_owned(),
+    };
+    facts.add("may hold", universe, "universe", bitmap.universe());
+    let form = if bitmap.is_dense() { "dense" } else { "sparse" };
+    facts.add("form", format!("{form}, {} in memory", format_size(bitmap.len_bytes())), "form", form);
+    if let (true, Some(universe)) = (bitmap.is_dense(), bitmap.universe()) {
+        let fill = bitmap.len() as f64 / universe as f64;
+        facts.add("fill", format!("{} of its bits", percent(fill)), "fill", fill);
+    }
+}
+
+fn room(capacity: u64, len: u64) -> String {
+    group_digits(capacity.saturating_sub(len))
+}
+
+/// Whether the number of keys is an estimate.
+fn about<S: Blocks>(filter: &AnyFilter<S>) -> &'static str {
+    match filter {
+        AnyFilter::Cuckoo(_) | AnyFilter::ScalableCuckoo(_) => "",
+        _ => "about ",
+    }
+}
+
+/// What is in use or not.
+fn filled<S: Blocks>(filter: &AnyFilter<S>) -> &'static str {
+    match filter {
+        AnyFilter::Counting(_) => "counters are above zero",
+        AnyFilter::DLeft(_) => "cells are in use",
+        AnyFilter::Cuckoo(_) | AnyFilter::ScalableCuckoo(_) => "places are taken",
+        AnyFilter::Dual(_) => "added side's bits are set",
+        _ => "bits are set",
+    }
+}
+
+/// A part of a whole: `52.3%`.
+pub(super) fn percent(part: f64) -> String {
+    format!("{:.1}%", part * 100.0)
+}

@@ -1,0 +1,177 @@
+//! What one step reads: records, and the keys in them.
+
+use std::ops::Range;
+
+use super::options::LineEnds;
+use crate::failure::Failure;
+
+/// Whole records. Made once and filled again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    /// As large as ever needed; what holds anything is `text()`.
+    pub(super) bytes: Vec<u8>,
+    pub(super) len: usize,
+    pub(super) layout: Layout,
+    /// What to call the input they come from.
+    pub(super) source: String,
+    /// The source gave less than was asked for, so the next read may wait: a good moment to show what there is.
+    pub(super) is_drained: bool,
+    /// Bytes of the input that were read for it, packed as they may be.
+    pub(super) read_bytes: u64,
+}
+
+/// Where the keys are in the text.
+#[derive(Debug)]
+pub(super) enum Layout {
+    /// Every line is one.
+    Lines { terminator: u8, ends: Ends },
+    /// They were found already.
+    Table(Table),
+}
+
+/// What ends the lines of an input, once that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    /// The terminator and nothing before it.
+    Plain,
+    /// A carriage return and the terminator, always.
+    Crlf,
+    /// Either; a carriage return is not part of the key.
+    Either,
+    /// A carriage return is a byte of the key like any other.
+    Keep,
+}
+
+/// Records of a table.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    /// The fields, without their quotes.
+    pub(super) fields: Vec<u8>,
+    pub(super) rows: Vec<Row>,
+}
+
+/// A record of a table: where its key and its time stand in the fields, and where it stands itself in the text.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) key: Range<usize>,
+    /// Empty, if nobody asked for it.
+    pub(super) time: Range<usize>,
+    pub(super) record: Range<usize>,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self::Lines { terminator: b'\n', ends: Ends::Keep }
+    }
+}
+
+impl Batch {
+    /// Of these lines, each with its newline.
+    #[cfg(test)]
+    pub(crate) fn of_lines(text: &[u8]) -> Self {
+        Self { bytes: text.to_vec(), len: text.len(), ..Self::default() }
+    }
+
+    /// The records, one after the other. Each has its terminator, the last one of the input too, which may not have had
+    /// one there.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// What to call the input they come from.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether the next read may wait.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.is_drained
+    }
+
+    /// Bytes of the input that were read for it, packed as they may be: what a progress bar advances by.
+    pub(crate) fn read_bytes(&self) -> u64 {
+        self.read_bytes
+    }
+
+    /// Calls `each` with the key of every record, and the record's place in the text.
+    ///
+    /// # Errors
+    /// When a line ends otherwise than those before it, and that isn't allowed; or when `each` fails.
+    #[inline]
+    pub(crate) fn for_each(
+        &self,
+        mut each: impl FnMut(&[u8], Range<usize>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let text = self.text();
+        match &self.layout {
+            Layout::Table(table) => {
+                let mut each_row = |row: &Row| each(&table.fields[row.key.clone()], row.record.clone());
+                table.rows.iter().try_for_each(&mut each_row)
+            }
+            &Layout::Lines { terminator, ends } => {
+                let mut start = 0;
+                for end in memchr::memchr_iter(terminator, text) {
+                    each(self.key_of(&text[start..end], ends)?, start..end + 1)?;
+                    start = end + 1;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// As [`for_each`](Self::for_each), with the time beside the key: of tables whose field of it was named.
+    pub(crate) fn for_each_timed(
+        &self,
+        mut each: impl FnMut(&[u8], &[u8], Range<usize>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let Layout::Table(table) = &self.layout else { return Ok(()) };
+        table.rows.iter().try_for_each(|row| {
+            each(&table.fields[row.key.clone()], &table.fields[row.time.clone()], row.record.clone())
+        })
+    }
+
+    /// The record that names the fields of a table, if the batch begins with one.
+    pub(crate) fn header(&self) -> &[u8] {
+        match &self.layout {
+            Layout::Lines { .. } => &[],
+            Layout::Table(table) => {
+                let end = table.rows.first().map_or(self.len, |row| row.record.start);
+                &self.bytes[..end]
+            }
+        }
+    }
+
+    #[inline]
+    fn key_of<'line>(&self, line: &'line [u8], ends: Ends) -> Result<&'line [u8], Failure> {
+        let stripped = line.strip_suffix(b"\r");
+        match (ends, stripped) {
+            (Ends::Keep, _) | (Ends::Plain | Ends::Either, None) => Ok(line),
+            (Ends::Crlf | Ends::Either, Some(stripped)) => Ok(stripped),
+            (Ends::Plain, Some(_)) => Err(self.mixed(line, "CR LF", "LF alone")),
+            (Ends::Crlf, None) => Err(self.mixed(line, "LF alone", "CR LF")),
+        }
+    }
+
+    #[cold]
+    fn mixed(&self, line: &[u8], this: &str, others: &str) -> Failure {
+        let shown: String = String::from_utf8_lossy(line).trim_end().chars().take(40).collect();
+        Failure::Message(format!(
+            "{}: the line {shown:?} ends in {this}, those before it in {others}; the same key would be two: use \
+             --line-ends strip to ignore the difference, or --line-ends keep if it matters",
+            self.source
+        ))
+    }
+}
+
+impl LineEnds {
+    /// What the first line of an input, given without its terminator, says of all.
+    pub(super) fn after(self, first_line: &[u8], terminator: u8) -> Ends {
+        match self {
+            _ if terminator != b'\n' => Ends::Keep,
+            Self::Keep => Ends::Keep,
+            Self::Strip => Ends::Either,
+            Self::Same if first_line.ends_with(b"\r") => Ends::Crlf,
+            Self::Same => Ends::Plain,
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Where keys come from: files in the order given, `-` or nothing for standard input.
+//!
+//! What is packed with gzip or zstd is unpacked. It is known by its first bytes, not by its name.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Cursor, Read, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::failure::Failure;
+
+/// Inputs that were all there when the command started.
+#[derive(Debug)]
+pub(crate) struct Inputs {
+    sources: Vec<Source>,
+    total_bytes: Option<u64>,
+}
+
+/// One input.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Stdin,
+    File(PathBuf),
+}
+
+impl Inputs {
+    /// Looks at every path before anything is read or printed, so that a wrong name doesn't surface hours later.
+    ///
+    /// Regular files are opened once to see that they can be. Pipes and devices are not: opening and closing one would
+    /// take data away or stop its writer.
+    pub(crate) fn check(paths: &[PathBuf]) -> Result<Self, Failure> {
+        let mut sources = Vec::new();
+        let mut total_bytes = Some(0u64);
+        for path in paths {
+            if path == Path::new("-") {
+                sources.push(Source::Stdin);
+                total_bytes = None;
+                continue;
+            }
+            let metadata = fs::metadata(path).map_err(|error| cannot_read(path, &error))?;
+            if metadata.is_dir() {
+                return Err(Failure::Message(format!(
+                    "{} is a directory; name the files in it instead",
+                    path.display()
+                )));
+            }
+            if metadata.is_file() {
+                File::open(path).map_err(|error| cannot_read(path, &error))?;
+            }
+            // Some of the kernel's own files say that they are empty, and aren't.
+            let is_known = metadata.is_file() && metadata.len() > 0;
+            total_bytes =
+                total_bytes.filter(|_| is_known).and_then(|total| total.checked_add(metadata.len()));
+            sources.push(Source::File(path.clone()));
+        }
+        if sources.is_empty() {
+            sources.push(Source::Stdin);
+            total_bytes = None;
+        }
+        Ok(Self { sources, total_bytes })
+    }
+
+    /// How much there is to read, if all of it is in regular files. They may still grow.
+    pub(crate) fn total_bytes(&self) -> Option<u64> {
+        self.total_bytes
+    }
+
+    pub(crate) fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// What to call them all in a message.
+    pub(crate) fn names(&self) -> String {
+        match self.sources.as_slice() {
+            [one, other] => format!("{} and {}", one.name(), other.name()),
+            [first, _, _, ..] => format!("{} and {} other files", first.name(), self.sources.len() - 1),
+            sources => sources.first().map_or_else(String::new, Source::name),
+        }
+    }
+}
+
+impl Source {
+    /// What to call it in a message.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Stdin => "standard input".to_owned(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// Its path, if it is a Parquet file: a regular one that begins and ends as they do. A line could begin so.
+    pub(super) fn parquet(&self) -> Option<&Path> {
+        const MAGIC: [u8; 4] = *b"PAR1";
+        let Self::File(path) = self else { return None };
+        let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        let mut file = (metadata.len() > 2 * MAGIC.len() as u64).then(|| File::open(path).ok()).flatten()?;
+        let (mut start, mut end) = ([0; MAGIC.len()], [0; MAGIC.len()]);
+        file.read_exact(&mut start).ok()?;
+        file.seek(SeekFrom::End(-4)).ok()?;
+        file.read_exact(&mut end).ok()?;
+        (start == MAGIC && end == MAGIC).then_some(path)
+    }
+
+    /// Opens it, and unpacks what is packed.
+    pub(crate) fn open(&self) -> Result<Opened, Failure> {
+        let mut raw: Box<dyn Read + Send> = match self {
+            // Reads as large as ours bypass the standard library's buffer.
+            Self::Stdin => Box::new(io::stdin()),
+            Self::File(path) => Box::new(File::open(path).map_err(|error| cannot_read(path, &error))?),
+        };
+        let mut start = [0; GZIP.len() + ZSTD.len()];
+        let got = read_up_to(&mut raw, &mut start).map_err(|error| self.cannot_read(&error))?;
+        let start = &start[..got];
+        let rest = Counted { source: Cursor::new(start.to_vec()).chain(raw), bytes: Arc::default() };
+        let bytes = Arc::clone(&rest.bytes);
+        let reader: Box<dyn Read + Send> = if start.starts_with(&GZIP) {
+            Box::new(MultiGzDecoder::new(BufReader::with_capacity(PACKED_READ, rest)))
+        } else if start.starts_with(&ZSTD) {
+            let decoder = zstd::Decoder::new(rest).map_err(|error| self.cannot_read(&error))?;
+            Box::new(decoder)
+        } else {
+            Box::new(rest)
+        };
+        Ok(Opened { reader, bytes })
+    }
+
+    /// A failure to read it.
+    pub(crate) fn cannot_read(&self, error: &io::Error) -> Failure {
+        match self {
+            Self::Stdin => Failure::Message(format!("cannot read standard input: {error}")),
+            Self::File(path) => cannot_read(path, error),
+        }
+    }
+}
+
+/// The first bytes of what gzip writes.
+const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
+
+/// The first bytes of what zstd writes.
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// What is read at once of a packed file.
+const PACKED_READ: usize = 1 << 16;
+
+/// An input that is being read.
+pub(crate) struct Opened {
+    pub(crate) reader: Box<dyn Read + Send>,
+    /// Bytes of the file that have been read, packed as they are: what a progress bar goes by.
+    bytes: Arc<AtomicU64>,
+}
+
+impl Opened {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opened").field("bytes", &self.bytes()).finish_non_exhaustive()
+    }
+}
+
+/// Counts what passes.
+struct Counted<R> {
+    source: R,
+    bytes: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let got = self.source.read(room)?;
+        self.bytes.fetch_add(got as u64, Ordering::Relaxed);
+        Ok(got)
+    }
+}
+
+/// Reads until the room is full or the input ends. A pipe that gave its first line waits for no more than it must.
+fn read_up_to(source: &mut impl Read, room: &mut [u8]) -> io::Result<usize> {
+    let mut got = 0;
+    while got < room.len() {
+        match source.read(&mut room[got..]) {
+            Ok(0) => break,
+            Ok(more) => {
+                got += more;
+                // Only what begins like something packed is worth waiting for.
+                if !GZIP.starts_with(&room[..got.min(GZIP.len())])
+                    && !ZSTD.starts_with(&room[..got.min(ZSTD.len())])
+                {
+                    break;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(got)
+}
+
+/// A failure to read the file at a path.
+pub(crate) fn cannot_read(path: &Path, error: &io::Error) -> Failure {
+    let reason = match error.kind() {
+        io::ErrorKind::NotFound => "no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::IsADirectory => {
+            return Failure::Message(format!(
+                "{} is a directory; name the files in it instead",
+                path.display()
+            ));
+        }
+        _ => error.to_string(),
+    };
+    Failure::Message(format!("cannot read {}: {reason}", path.display()))
+}

@@ -1,0 +1,288 @@
+//! `mayhap remove`: keys out of a filter file.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use clap::Args;
+use mayhap::Digest;
+
+use crate::change::{Change, state};
+use crate::digests::{Beyond, Spool, default_threads, parse_threads};
+use crate::failure::{Answer, Failure, print, say};
+use crate::filter_file::{FilterFile, Unlock};
+use crate::keys::{Batch, Inputs, KeyOptions, KeyReader, Pending};
+use crate::numbers::group_digits;
+use crate::progress::Progress;
+
+/// So many of the keys that are not there are named.
+const NAMED: usize = 10;
+/// And so much of each.
+const NAMED_CHARACTERS: usize = 60;
+
+/// Remove keys from a filter file
+///
+/// Remove only keys that were added. A key that was not, but is answered "mayhap" by mistake, takes another key away,
+/// which is then not found any more; the filter can't tell the two apart. So let whoever knows decide (the database, the
+/// list of keys), never the filter's own "mayhap".
+///
+/// All keys are asked for first. Those that are certainly not there are named and left alone. The file is replaced by a
+/// new one when that is complete: whatever happens, there is the old file or the new one.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The filter file: a counting, dual, d-left or cuckoo filter, or a bitmap
+    filter: PathBuf,
+
+    /// Files to read; `-` is standard input, which is also read when no file is named
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Change nothing if a key is not there
+    #[arg(long)]
+    strict: bool,
+
+    /// Remove a copy for each time a key comes in the input
+    #[arg(long)]
+    copies: bool,
+
+    /// Say what would be done, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    unlock: Unlock,
+
+    /// Threads to read and hash with [default: as many as there are cores]
+    #[arg(long, value_name = "COUNT", value_parser = parse_threads)]
+    threads: Option<usize>,
+
+    /// Print the summary as JSON on standard output
+    #[arg(long, conflicts_with = "quiet")]
+    json: bool,
+
+    /// No summary, no progress
+    #[arg(short, long)]
+    quiet: bool,
+
+    #[command(flatten)]
+    key_options: KeyOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  mayhap remove coupons.mayhap redeemed.txt              every line of a file
+  mayhap remove --dry-run coupons.mayhap redeemed.txt    which of them are not there?
+  mayhap remove --strict coupons.mayhap redeemed.txt     all of them, or none
+
+Kinds that remove: cuckoo, scalable-cuckoo, counting, d-left, dual, bitmap; `mayhap build --kind cuckoo` makes one. A key \
+that was added twice is there until it is removed twice. A dual filter can't add again what was removed.
+
+Exit codes: 0 all keys were there and are removed, 1 some were not there (the others are removed, but with --strict), \
+2 error, and the file is as it was.";
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
+    let start = Instant::now();
+    let inputs = Inputs::check(&arguments.files)?;
+    let reader = KeyReader::new(&inputs, &arguments.key_options)?;
+    let mut change = if arguments.dry_run {
+        Change::rehearse(&arguments.filter, &arguments.unlock)?
+    } else {
+        Change::open(&arguments.filter, &arguments.unlock, arguments.quiet)?
+    };
+    refuse_what_cannot_remove(arguments, &change.filter)?;
+    let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.quiet);
+    let (spool, mut found) = ask(arguments, reader, &progress, &change.filter)?;
+    progress.finish();
+    if found.keys == 0 {
+        return Err(Failure::Message(format!(
+            "no keys in {}; {} is as it was",
+            inputs.names(),
+            arguments.filter.display()
+        )));
+    }
+    let is_held_back = arguments.strict && found.absent > 0;
+    if !is_held_back {
+        let remove = |digests: &[Digest]| {
+            let removed = change.filter.remove_hashes(digests)?;
+            found.removed += removed;
+            found.taken += digests.len() as u64 - removed;
+            Ok(())
+        };
+        if arguments.copies {
+            spool.for_each(remove)?;
+        } else {
+            spool.for_each_distinct(remove)?;
+        }
+        if found.removed > 0 && !arguments.dry_run {
+            change.save()?;
+        }
+    }
+    let is_written = !is_held_back && found.removed > 0 && !arguments.dry_run;
+    let summary =
+        Summary { arguments, found: &found, filter: &change.filter, is_held_back, is_written, start };
+    if arguments.json {
+        print(&format!("{}\n", summary.json()))?;
+    } else if !arguments.quiet {
+        say(&summary.text());
+    }
+    Ok(if found.absent == 0 && found.taken == 0 { Answer::Yes } else { Answer::No })
+}
+
+fn refuse_what_cannot_remove(arguments: &Arguments, filter: &FilterFile) -> Result<(), Failure> {
+    let cannot = match filter {
+        FilterFile::Filter(filter) => !filter.can_remove(),
+        FilterFile::Bitmap(_) => false,
+        FilterFile::Foreign(_) => true,
+    };
+    if cannot {
+        return Err(Failure::Message(format!(
+            "{} is a {}, which can't remove keys; cuckoo, scalable-cuckoo, counting, d-left and dual filters can: \
+             build one from the keys with `mayhap build --kind cuckoo`",
+            arguments.filter.display(),
+            filter.kind()
+        )));
+    }
+    Ok(())
+}
+
+/// What became of the keys.
+#[derive(Debug, Default)]
+struct Found {
+    /// Keys that were read.
+    keys: u64,
+    /// Those that are certainly not in the filter.
+    absent: u64,
+    /// The first of them, as they stand in the input.
+    named: Vec<String>,
+    removed: u64,
+    /// Those that seemed to be there until another was removed.
+    taken: u64,
+}
+
+/// Asks for every key. The digests of those that may be there, and what is known of the others.
+fn ask(
+    arguments: &Arguments,
+    reader: KeyReader<'_>,
+    progress: &Progress,
+    filter: &FilterFile,
+) -> Result<(Spool, Found), Failure> {
+    let spool = Mutex::new(Spool::new(Beyond::beside(&arguments.filter)));
+    let hash = filter.key_hash();
+    let threads = arguments.threads.unwrap_or_else(default_threads);
+    let parts = reader.share(threads, |next| {
+        let mut found = Found::default();
+        let (mut batch, mut pending, mut digests) = (Batch::default(), Pending::new(), Vec::new());
+        while next(&mut batch)? {
+            let text = batch.text();
+            let mut answer = |digests: &mut Vec<Digest>, pending: &mut Pending| {
+                found.answer(filter, digests, pending, text);
+                let mut spool = spool.lock().unwrap_or_else(PoisonError::into_inner);
+                spool.push(digests)?;
+                digests.clear();
+                pending.clear();
+                Ok(())
+            };
+            batch.for_each(|key, place| {
+                digests.push(hash(key)?);
+                if pending.push(place) { answer(&mut digests, &mut pending) } else { Ok(()) }
+            })?;
+            answer(&mut digests, &mut pending)?;
+            progress.advance(batch.read_bytes(), String::new);
+        }
+        Ok(found)
+    })?;
+    let mut all = Found::default();
+    for part in parts {
+        all.keys += part.keys;
+        all.absent += part.absent;
+        all.named.extend(part.named);
+    }
+    all.named.truncate(NAMED);
+    Ok((spool.into_inner().unwrap_or_else(PoisonError::into_inner), all))
+}
+
+impl Found {
+    /// Leaves those of the digests that may be in the filter.
+    fn answer(&mut self, filter: &FilterFile, digests: &mut Vec<Digest>, pending: &Pending, text: &[u8]) {
+        let mut is_there = vec![false; digests.len()];
+        filter.contains_hashes(digests, &mut is_there);
+        self.keys += digests.len() as u64;
+        for (place, _) in pending.places().iter().zip(&is_there).filter(|(_, is_there)| !**is_there) {
+            self.absent += 1;
+            if self.named.len() < NAMED {
+                let record = String::from_utf8_lossy(text.get(place.clone()).unwrap_or_default());
+                self.named.push(
+                    record.trim_end_matches(['\n', '\r', '\0']).chars().take(NAMED_CHARACTERS).collect(),
+                );
+            }
+        }
+        let mut answers = is_there.iter();
+        digests.retain(|_| answers.next().copied().unwrap_or(false));
+    }
+}
+
+/// What is said at the end.
+struct Summary<'a> {
+    arguments: &'a Arguments,
+    found: &'a Found,
+    filter: &'a FilterFile,
+    is_held_back: bool,
+    is_written: bool,
+    start: Instant,
+}
+
+impl Summary<'_> {
+    fn text(&self) -> String {
+        let Found { keys, absent, named, removed, taken } = self.found;
+        let path = self.arguments.filter.display();
+        let mut text = String::new();
+        for name in named {
+            text += &format!("mayhap: not there: {name}\n");
+        }
+        if *absent > named.len() as u64 {
+            text += &format!("mayhap: not there: {} more\n", group_digits(absent - named.len() as u64));
+        }
+        if self.is_held_back {
+            return text
+                + &format!(
+                    "mayhap: {path}: {} of {} keys are not there; nothing was changed, as --strict asks",
+                    group_digits(*absent),
+                    group_digits(*keys)
+                );
+        }
+        let verb = if self.arguments.dry_run { "would be removed" } else { "removed" };
+        text += &format!(
+            "mayhap: {path}: {} keys {verb}, of {} read",
+            group_digits(*removed),
+            group_digits(*keys)
+        );
+        if *absent > 0 {
+            text += &format!(", {} were not there", group_digits(*absent));
+        }
+        if *taken > 0 {
+            text += &format!(", {} seemed to be there until others were removed", group_digits(*taken));
+        }
+        if !self.is_written {
+            text += "; nothing was changed";
+        }
+        text + &format!("\nmayhap: {}", state(self.filter, self.arguments.dry_run))
+    }
+
+    fn json(&self) -> String {
+        serde_json::json!({
+            "file": self.arguments.filter.display().to_string(),
+            "kind": self.filter.kind().to_string(),
+            "keys": self.found.keys,
+            "absent": self.found.absent,
+            "absent_first": self.found.named,
+            "removed": self.found.removed,
+            "written": self.is_written,
+            "keys_now": self.filter.estimated_len(),
+            "rate_now": self.filter.expected_rate(),
+            "seconds": self.start.elapsed().as_secs_f64(),
+        })
+        .to_string()
+    }
+}

@@ -1,0 +1,194 @@
+//! `mayhap verify`: does a filter keep what it promises?
+
+mod absent;
+mod interval;
+mod source;
+mod verdict;
+
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use mayhap::AnyFilter;
+use mayhap::bits::Mapped;
+use mayhap::codec;
+
+use crate::failure::{Answer, Failure, print};
+use crate::filter_file::{FilterFile, Unlock};
+use crate::foreign::ForeignOptions;
+use crate::keys::{Inputs, KeyOptions, KeyReader};
+use crate::numbers::{parse_count, parse_rate};
+use crate::progress::Progress;
+use source::Source;
+use verdict::{Rate, Verdict};
+
+/// Prove a filter against its keys
+///
+/// First every checksum of the file is checked. Then every key of the source is asked for: each must be found, because
+/// a filter has no false negatives. Last, fresh keys that are certainly not in it are asked for, and the rate of wrong
+/// answers is compared with what was promised when the filter was made: it fails only if the whole 95 % Clopper-Pearson
+/// interval of the measured rate is above the promise.
+///
+/// Without a source, checksums and rate are checked. A damaged filter is an error.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The filter to verify
+    #[arg(value_name = "FILTER")]
+    filter: PathBuf,
+
+    /// Its source, the keys it was built from; `-` is standard input, which is also read when no file is named, unless
+    /// it is a terminal
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Read no source: check the checksums and the rate alone
+    #[arg(long, conflicts_with = "files")]
+    no_keys: bool,
+
+    /// Compare with this rate instead of the one in the file: 1%, 1e-6, 1/1000
+    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate, allow_negative_numbers = true)]
+    rate: Option<f64>,
+
+    /// Absent keys to ask for [default: enough to expect 400 wrong answers, between 1M and 200M, and no more than 20
+    /// seconds of them]
+    #[arg(long, value_name = "COUNT", value_parser = parse_count)]
+    samples: Option<u64>,
+
+    /// Which absent keys these are: the same seed gives the same keys
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+
+    /// Write the result as one JSON object
+    #[arg(long, conflicts_with = "quiet")]
+    json: bool,
+
+    /// Print nothing: the exit code is the answer
+    #[arg(short, long)]
+    quiet: bool,
+
+    #[command(flatten)]
+    unlock: Unlock,
+
+    #[command(flatten)]
+    keys: KeyOptions,
+
+    #[command(flatten)]
+    foreign: ForeignOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  mayhap verify seen.mayhap urls.txt         every URL found? the rate as promised?
+  mayhap verify seen.mayhap --no-keys        checksums and rate alone
+  mayhap verify -p 0.1% seen.mayhap urls.txt   is it good enough for 0.1%?
+  mayhap verify -q seen.mayhap urls.txt || mayhap build --force -o seen.mayhap urls.txt
+
+Two kinds may miss keys by design: a dual Bloom filter hides a few, at a rate it states, and a window forgets those that \
+are older than the window.
+
+Exit codes: 0 the filter keeps its promise, 1 it doesn't, 2 error.";
+
+/// As many absent keys as to expect so many wrong answers: the interval is then about a tenth of the rate to either
+/// side.
+const WANTED_HITS: f64 = 400.0;
+/// No fewer, for they cost nothing.
+const FEWEST_SAMPLES: f64 = 1e6;
+/// No more: some seconds on a small machine.
+const MOST_SAMPLES: f64 = 2e8;
+/// No longer, on a slow one.
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
+    let has_source = !arguments.files.is_empty() || !io::stdin().is_terminal();
+    let inputs = Inputs::check(&arguments.files)?;
+    let reader = KeyReader::new(&inputs, &arguments.keys)?;
+    let filter = arguments.foreign.map(&arguments.unlock, &arguments.filter)?;
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+
+    let has_checksums = !arguments.foreign.is_given();
+    if has_checksums {
+        codec::verify(&arguments.filter).map_err(|error| Failure::from(mayhap::Error::from(error)))?;
+    }
+    let keys = if has_source && !arguments.no_keys {
+        let progress = Progress::new(inputs.total_bytes(), !arguments.quiet);
+        let keys = source::ask(&filter, reader, threads, &progress);
+        progress.finish();
+        Some(keys?)
+    } else {
+        None
+    };
+    let rate = measure(arguments, &filter, threads)?;
+    let verdict = judge(&arguments.filter, &filter, has_checksums, keys, rate);
+    if arguments.json {
+        print(&format!("{}\n", verdict.json()))?;
+    } else if !arguments.quiet {
+        print(&verdict.text())?;
+    }
+    Ok(if verdict.is_kept() { Answer::Yes } else { Answer::No })
+}
+
+/// Asks for absent keys; nothing for what is never wrong.
+fn measure(
+    arguments: &Arguments,
+    filter: &FilterFile<Mapped>,
+    threads: usize,
+) -> Result<Option<Rate>, Failure> {
+    let promised = match filter {
+        FilterFile::Bitmap(_) => return Ok(None),
+        FilterFile::Filter(filter) => Some(filter.planned_rate()),
+        // Other systems' files don't say what they were made for, or not of the filter as a whole.
+        FilterFile::Foreign(_) => None,
+    };
+    let promised = arguments.rate.or(promised);
+    let (keys, time) = match arguments.samples {
+        Some(samples) => (samples, None),
+        None => (samples_for(promised), Some(LONGEST)),
+    };
+    // A filter of another system may be one of numbers, and no number is certain to be absent.
+    if let FilterFile::Foreign(_) = filter
+        && filter.hash(b"\0").is_err()
+    {
+        return Ok(None);
+    }
+    let sample = absent::ask(filter, keys, arguments.seed, time, threads)?;
+    Ok((sample.keys > 0).then(|| Rate::new(sample, promised)))
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what fits")]
+fn samples_for(promised: Option<f64>) -> u64 {
+    (WANTED_HITS / promised.unwrap_or(1.0)).clamp(FEWEST_SAMPLES, MOST_SAMPLES) as u64
+}
+
+fn judge(
+    path: &Path,
+    filter: &FilterFile<Mapped>,
+    has_checksums: bool,
+    keys: Option<Source>,
+    rate: Option<Rate>,
+) -> Verdict {
+    let (hidden_rate, is_window, over_plan) = match filter {
+        FilterFile::Filter(any) => {
+            let hidden_rate =
+                if let AnyFilter::Dual(dual) = any { Some(dual.planned_hidden_rate()) } else { None };
+            let over_plan = any.is_over_plan().then(|| (any.estimated_len(), any.planned_keys()));
+            (hidden_rate, matches!(any, AnyFilter::Window(_)), over_plan)
+        }
+        FilterFile::Bitmap(_) | FilterFile::Foreign(_) => (None, false, None),
+    };
+    Verdict {
+        file: path.display().to_string(),
+        kind: filter.kind().to_string(),
+        bytes: filter.len_bytes(),
+        has_checksums,
+        is_exact: matches!(filter, FilterFile::Bitmap(_)),
+        hidden_rate,
+        is_window,
+        over_plan,
+        keys,
+        rate,
+    }
+}

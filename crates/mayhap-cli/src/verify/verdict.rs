@@ -1,0 +1,187 @@
+//! What was found, in words.
+
+use serde_json::{Value, json};
+
+use super::absent::Sample;
+use super::interval::clopper_pearson;
+use super::source::Source;
+use crate::numbers::{format_rate, format_size, group_digits};
+
+/// All that was found out about a filter.
+#[derive(Debug)]
+pub(super) struct Verdict {
+    pub(super) file: String,
+    pub(super) kind: String,
+    pub(super) bytes: u64,
+    /// Those of the file are right, or the command would have ended. Other systems' files have none of ours.
+    pub(super) has_checksums: bool,
+    /// A bitmap, which is never wrong.
+    pub(super) is_exact: bool,
+    /// Of a dual filter: the part of its keys that it may hide.
+    pub(super) hidden_rate: Option<f64>,
+    pub(super) is_window: bool,
+    /// Keys it holds, about, and those it was made for, if the former are more.
+    pub(super) over_plan: Option<(u64, u64)>,
+    /// Nothing when no source was given.
+    pub(super) keys: Option<Source>,
+    /// Nothing where there is no rate to measure.
+    pub(super) rate: Option<Rate>,
+}
+
+/// The rate of wrong answers.
+#[derive(Debug)]
+pub(super) struct Rate {
+    sample: Sample,
+    low: f64,
+    high: f64,
+    promised: Option<f64>,
+}
+
+impl Rate {
+    pub(super) fn new(sample: Sample, promised: Option<f64>) -> Self {
+        let (low, high) = clopper_pearson(sample.hits, sample.keys);
+        Self { sample, low, high, promised }
+    }
+
+    fn measured(&self) -> f64 {
+        self.sample.hits as f64 / self.sample.keys as f64
+    }
+
+    fn is_kept(&self) -> bool {
+        self.promised.is_none_or(|promised| self.low <= promised)
+    }
+
+    fn text(&self) -> String {
+        let promise = match self.promised {
+            None => "; the file promises none to compare with (-p does)".to_owned(),
+            Some(promised) if !self.is_kept() => format!(", ABOVE the {} promised", format_rate(promised)),
+            Some(promised) if self.high <= promised => {
+                format!(", below the {} promised", format_rate(promised))
+            }
+            Some(promised) => format!(", in keeping with the {} promised", format_rate(promised)),
+        };
+        format!(
+            "rate: {} of {} absent keys were answered \"mayhap\", {}: the real rate is between {} and {} \
+             (95 % Clopper-Pearson interval){promise}",
+            group_digits(self.sample.hits),
+            group_digits(self.sample.keys),
+            format_rate(self.measured()),
+            format_rate(self.low),
+            format_rate(self.high),
+        )
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "asked": self.sample.keys,
+            "wrong": self.sample.hits,
+            "measured": self.measured(),
+            "low": self.low,
+            "high": self.high,
+            "confidence": 0.95,
+            "interval": "Clopper-Pearson",
+            "promised": self.promised,
+            "kept": self.is_kept(),
+        })
+    }
+}
+
+impl Verdict {
+    /// Whether the filter is as it should be, as far as was looked.
+    pub(super) fn is_kept(&self) -> bool {
+        self.finds_its_keys() && self.rate.as_ref().is_none_or(Rate::is_kept)
+    }
+
+    fn finds_its_keys(&self) -> bool {
+        let Some(keys) = &self.keys else { return true };
+        match self.hidden_rate {
+            // It promises a rate of them, too.
+            Some(hidden_rate) => clopper_pearson(keys.missing, keys.keys).0 <= hidden_rate,
+            None => keys.missing == 0,
+        }
+    }
+
+    /// A few sentences.
+    pub(super) fn text(&self) -> String {
+        let mut lines = vec![format!("{}: {}, {}", self.file, self.kind, format_size(self.bytes))];
+        lines.push(if self.has_checksums {
+            "checksums: all are right".to_owned()
+        } else {
+            "checksums: not ours to check in a file of another system; it reads without fault".to_owned()
+        });
+        self.say_keys(&mut lines);
+        lines.push(match &self.rate {
+            Some(rate) => rate.text(),
+            None if self.is_exact => "rate: a bitmap is exact, there is no rate to measure".to_owned(),
+            None => "rate: not measured".to_owned(),
+        });
+        if let Some((held, planned)) = self.over_plan {
+            lines.push(format!(
+                "plan: it holds about {} keys and was made for {}, so its rate is above the promise; build it larger",
+                group_digits(held),
+                group_digits(planned)
+            ));
+        }
+        lines.push(if self.is_kept() {
+            "result: the filter keeps its promise".to_owned()
+        } else {
+            "result: the filter does NOT keep its promise".to_owned()
+        });
+        lines.join("\n") + "\n"
+    }
+
+    fn say_keys(&self, lines: &mut Vec<String>) {
+        let Some(keys) = &self.keys else {
+            lines.push("keys: no source was given, so none was asked for".to_owned());
+            return;
+        };
+        lines.push(match (keys.keys, keys.missing) {
+            (0, _) => "keys: the source has none".to_owned(),
+            (all, 0) => format!("keys: all {} of the source were found", group_digits(all)),
+            (all, missing) => {
+                format!(
+                    "keys: {} of {} of the source were NOT found",
+                    group_digits(missing),
+                    group_digits(all)
+                )
+            }
+        });
+        lines.extend(keys.examples.iter().map(|example| format!("  missing: {example:?}")));
+        if let Some(hidden_rate) = self.hidden_rate {
+            lines.push(format!(
+                "  a dual Bloom filter may hide {} of its keys: those that look like removed ones; removed keys are \
+                 not found, of course",
+                format_rate(hidden_rate)
+            ));
+        }
+        if self.is_window {
+            lines.push(
+                "  a window forgets keys older than it: its source is what came within the last window"
+                    .to_owned(),
+            );
+        }
+    }
+
+    /// One object.
+    pub(super) fn json(&self) -> Value {
+        let keys = self.keys.as_ref().map(|keys| {
+            json!({
+                "asked": keys.keys,
+                "missing": keys.missing,
+                "examples": keys.examples,
+                "may_hide": self.hidden_rate,
+                "kept": self.finds_its_keys(),
+            })
+        });
+        json!({
+            "file": self.file,
+            "kind": self.kind,
+            "bytes": self.bytes,
+            "checksums": if self.has_checksums { "good" } else { "none" },
+            "keys": keys,
+            "rate": self.rate.as_ref().map(Rate::json),
+            "over_plan": self.over_plan.is_some(),
+            "verified": self.is_kept(),
+        })
+    }
+}

@@ -1,0 +1,595 @@
+//! `mayhap build`, as a user runs it.
+
+mod run;
+
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use mayhap::hash::SecretKey;
+use mayhap::{AnyFilter, Bitmap, ReadOptions};
+use run::{Directory, fails, mayhap};
+use serde_json::Value;
+
+const KINDS: [&str; 9] =
+    ["bloom", "classic", "scalable", "counting", "dual", "d-left", "cuckoo", "scalable-cuckoo", "window"];
+
+/// Runs it with JSON and gives the summary.
+fn build(arguments: &[&str], input: &[u8]) -> Value {
+    let output = mayhap(&[&["build", "--json"], arguments].concat(), input);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON object")
+}
+
+fn numbered_lines(count: u64) -> Vec<u8> {
+    (0..count).flat_map(|i| format!("https://example.org/{i}\n").into_bytes()).collect()
+}
+
+fn holds_all(path: &str, keys: impl IntoIterator<Item = impl AsRef<[u8]>>) {
+    let filter = AnyFilter::open(path).expect("a filter");
+    for key in keys {
+        assert!(filter.contains(key.as_ref()), "{path}: {:?}", String::from_utf8_lossy(key.as_ref()));
+    }
+}
+
+/// The names in a directory, in order.
+fn names(directory: &Directory) -> Vec<String> {
+    let entries = fs::read_dir(directory.path()).expect("the directory is there");
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
+    names.sort();
+    names
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(content).expect("memory takes it");
+    encoder.finish().expect("memory takes it")
+}
+
+#[test]
+fn every_kind_holds_every_key_and_keeps_its_rate() {
+    let directory = Directory::new("build-kinds");
+    let input = numbered_lines(20_000);
+    let twice = [&input[..], &input[..]].concat();
+    let keys = directory.file("keys", &twice);
+    for kind in KINDS {
+        let output = format!("{}/{kind}", directory.path());
+        let mut arguments = vec!["--kind", kind, "-o", &output, &keys];
+        if kind == "window" {
+            arguments.extend(["-n", "40000"]);
+        }
+        let summary = build(&arguments, b"");
+        assert_eq!(summary["kind"], kind);
+        assert_eq!((&summary["lines"], &summary["keys"]), (&40_000.into(), &20_000.into()), "{kind}");
+        assert_eq!((&summary["keys_exact"], &summary["over_plan"]), (&true.into(), &false.into()), "{kind}");
+        assert_eq!(summary["planned_rate"], 0.01, "{kind}");
+        assert_eq!(summary["input_bytes"], twice.len(), "{kind}");
+        holds_all(&output, (0..20_000).map(|i| format!("https://example.org/{i}")));
+        let filter = AnyFilter::open(&output).unwrap();
+        assert_eq!(summary["filter_bytes"], filter.len_bytes());
+        let wrong = (0..20_000).filter(|i| filter.contains(&format!("https://example.net/{i}"))).count();
+        // 1 % of 20 000 is 200; six standard deviations above that.
+        assert!(wrong < 290, "{kind}: {wrong}");
+    }
+    assert_eq!(names(&directory).len(), KINDS.len() + 1, "nothing else is left");
+}
+
+#[test]
+fn one_key_once_in_kinds_that_hold_copies() {
+    let directory = Directory::new("build-copies");
+    let output = format!("{}/filter", directory.path());
+    for kind in ["counting", "d-left", "cuckoo", "scalable-cuckoo"] {
+        let count = |arguments: &[&str]| {
+            build(&[&["--kind", kind, "--force", "-o", &output], arguments].concat(), b"a\nb\na\na\n");
+            let filter = AnyFilter::open(&output).unwrap();
+            filter.count_hash(filter.hash("a")).unwrap()
+        };
+        assert_eq!(count(&[]), 1, "{kind}");
+        assert_eq!(count(&["--copies"]), 3, "{kind}");
+        assert_eq!(count(&["--copies", "-n", "10"]), 3, "{kind}");
+    }
+    // A key far more often than a cuckoo filter has room for copies of it.
+    let many = b"a\n".repeat(1000);
+    assert_eq!(build(&["--kind", "cuckoo", "--force", "-o", &output], &many)["keys"], 1);
+    fails(&["build", "--kind", "cuckoo", "--copies", "--force", "-o", &output], &many, "copies of this key");
+    fails(
+        &["build", "--kind", "bloom", "--copies", "--force", "-o", &output],
+        &many,
+        "--copies is for counting",
+    );
+}
+
+#[test]
+fn the_bits_depend_on_the_keys_alone() {
+    let directory = Directory::new("build-same");
+    // Several reads' worth, so that two threads really share.
+    let input = numbered_lines(150_000);
+    let keys = directory.file("keys", &input);
+    let packed = directory.file("keys.gz", &gzip(&input));
+    let half = input.len() / 2 + input[input.len() / 2..].iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let (one, two) = (directory.file("one", &input[..half]), directory.file("two", &input[half..]));
+    for kind in KINDS {
+        for planned in [&["-n", "150k"][..], &[]] {
+            if kind == "window" && planned.is_empty() {
+                continue;
+            }
+            let path = |name: &str| format!("{}/{kind}-{}-{name}", directory.path(), planned.len());
+            let make = |name: &str, arguments: &[&str], input: &[u8]| {
+                let path = path(name);
+                build(&[&["--kind", kind, "-o", &path], planned, arguments].concat(), input);
+                let bytes = fs::read(&path).unwrap();
+                fs::remove_file(&path).unwrap();
+                bytes
+            };
+            let alone = make("one-thread", &["--threads", "1", &keys], b"");
+            assert!(alone == make("two-threads", &["--threads", "2", &keys], b""), "{kind}: threads");
+            assert!(alone == make("pipe", &[], &input), "{kind}: a pipe");
+            assert!(alone == make("files", &[&one, "-", &two], b""), "{kind}: two files and nothing");
+            assert!(alone == make("packed", &[&packed], b""), "{kind}: packed");
+        }
+    }
+}
+
+#[test]
+fn without_a_number_the_filter_is_made_to_measure() {
+    let directory = Directory::new("build-measure");
+    let path = format!("{}/filter", directory.path());
+    // Repeats don't inflate it.
+    let input = numbered_lines(1_000).repeat(100);
+    let summary = build(&["-p", "0.1%", "-o", &path], &input);
+    assert_eq!((&summary["keys"], &summary["planned_keys"]), (&1_000.into(), &1_000.into()));
+    assert_eq!(summary["lines"], 100_000);
+    assert!(summary["rate_now"].as_f64().unwrap() < 0.0015, "{summary}");
+
+    let summary = build(&["--force", "-o", &path], &numbered_lines(300_000));
+    assert_eq!(summary["keys_exact"], false);
+    let (keys, planned) = (summary["keys"].as_f64().unwrap(), summary["planned_keys"].as_f64().unwrap());
+    assert!((keys / 300_000.0 - 1.0).abs() < 0.01, "{summary}");
+    // Three standard errors of the count above it, and at most as much again.
+    assert!((300_000.0 * 0.997..300_000.0 * 1.03).contains(&planned), "{summary}");
+    assert!(summary["rate_now"].as_f64().unwrap() < 0.0103, "{summary}");
+}
+
+#[test]
+fn more_keys_than_planned_are_refused_accepted_or_planned_for() {
+    let directory = Directory::new("build-margin");
+    let input = numbered_lines(1_200);
+    let path = format!("{}/filter", directory.path());
+    for kind in ["bloom", "classic", "counting", "dual", "d-left", "cuckoo"] {
+        let arguments = ["build", "--kind", kind, "-n", "1000", "-o", &path];
+        let refused = |more: &[&str], expected: &str| {
+            fails(&[&arguments[..], more].concat(), &input, expected);
+            assert_eq!(names(&directory).len(), 0, "{kind}: nothing is written");
+        };
+        refused(
+            &[],
+            "1 200 different keys, 20% more than the 1 000 planned; nothing was written: give -n 1200, or --grow",
+        );
+        refused(&["--margin", "19%"], "20% more");
+
+        let grown = build(&["--kind", kind, "-n", "1000", "--grow", "-o", &path], &input);
+        assert_eq!((&grown["planned_keys"], &grown["keys"]), (&1_200.into(), &1_200.into()), "{kind}");
+        holds_all(&path, (0..1_200).map(|i| format!("https://example.org/{i}")));
+        fs::remove_file(&path).unwrap();
+    }
+    let accepted = mayhap(&["build", "-n", "1000", "--over-plan", "-o", &path], &input);
+    assert_eq!(accepted.status.code(), Some(0));
+    let text = String::from_utf8_lossy(&accepted.stderr);
+    assert!(text.contains("warning: 1 200 different keys, and 1 000 planned"), "{text}");
+    holds_all(&path, (0..1_200).map(|i| format!("https://example.org/{i}")));
+
+    // Within the margin: a word, and a filter.
+    let within = mayhap(&["build", "-n", "1150", "--force", "-o", &path], &input);
+    assert_eq!(within.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&within.stderr).contains("warning"), "{within:?}");
+    // Repeats don't count.
+    let repeats = mayhap(&["build", "-n", "1200", "--margin", "0", "--force", "-o", &path], &input.repeat(3));
+    assert_eq!(repeats.status.code(), Some(0));
+    assert!(!String::from_utf8_lossy(&repeats.stderr).contains("warning"), "{repeats:?}");
+    // These grow by themselves.
+    for kind in ["scalable", "scalable-cuckoo"] {
+        let summary = build(&["--kind", kind, "-n", "100", "--force", "-o", &path], &input);
+        assert_eq!((&summary["planned_keys"], &summary["over_plan"]), (&100.into(), &false.into()));
+        holds_all(&path, (0..1_200).map(|i| format!("https://example.org/{i}")));
+    }
+}
+
+#[test]
+fn tables_packed_files_and_nul() {
+    let directory = Directory::new("build-tables");
+    let path = format!("{}/filter", directory.path());
+    let csv = "id,\"name\",note\n1,\"Ada, Countess\",x\n2,\"Grace \"\"Amazing\"\"\",\"a\nb\"\n3,Edsger,\n"
+        .as_bytes();
+    let plain = directory.file("people.csv", csv);
+    let packed = directory.file("people.csv.gz", &gzip(csv));
+    let zstd = directory.file("people.csv.zst", &zstd::encode_all(csv, 3).unwrap());
+    let keys = ["Ada, Countess", "Grace \"Amazing\"", "Edsger"];
+    for file in [&plain, &packed, &zstd] {
+        for field in [&["--field", "name"][..], &["--field", "2", "--header"], &["--column", "name", "--csv"]]
+        {
+            let summary = build(&[&["--force", "-o", &path, file], field].concat(), b"");
+            assert_eq!(summary["keys"], 3, "{file} {field:?}");
+            holds_all(&path, keys);
+        }
+    }
+    let tsv = directory.file("people.tsv", b"id\tname\n1\tAda\n2\tGrace\n");
+    assert_eq!(build(&["--force", "-o", &path, "-f", "name", &tsv], b"")["keys"], 2);
+    holds_all(&path, ["Ada", "Grace"]);
+    assert_eq!(
+        build(&["--force", "-o", &path, "-f", "2", "--delimiter", ";"], b"1;Ada\n2;Grace\n")["keys"],
+        2
+    );
+    holds_all(&path, ["Ada", "Grace"]);
+    assert_eq!(build(&["--force", "-o", &path, "-z"], b"a\nb\0c\0")["keys"], 2);
+    holds_all(&path, ["a\nb", "c"]);
+    assert_eq!(build(&["--force", "-o", &path], &gzip(b"a\nb"))["keys"], 2);
+    holds_all(&path, ["a", "b"]);
+
+    fails(
+        &["build", "--force", "-o", &path, "-f", "nam", &plain],
+        b"",
+        "no field is named \"nam\"; there are: id, name, note",
+    );
+    fails(&["build", "--force", "-o", &path, "-f", "4", &plain], b"", "no field 4");
+    fails(&["build", "--force", "-o", &path, "-f", "0", &plain], b"", "counted from 1");
+    fails(&["build", "--force", "-o", &path, "--csv", &plain], b"", "which field");
+    let cut = directory.file("cut.gz", &gzip(&numbered_lines(10_000))[..5_000]);
+    fails(&["build", "--force", "-o", &path, &cut], b"", "cut.gz");
+    holds_all(&path, ["a", "b"]);
+}
+
+#[test]
+fn line_ends_are_no_part_of_a_key_and_must_not_be_mixed() {
+    let directory = Directory::new("build-ends");
+    let path = format!("{}/filter", directory.path());
+    build(&["-o", &path], b"a\r\nb\r\n");
+    holds_all(&path, ["a", "b"]);
+    fails(&["build", "--force", "-o", &path], b"a\r\nb\n", "--line-ends strip");
+    assert_eq!(build(&["--force", "-o", &path, "--line-ends", "strip"], b"a\r\nb\na\n")["keys"], 2);
+    assert_eq!(build(&["--force", "-o", &path, "--line-ends", "keep"], b"a\r\nb\na\n")["keys"], 3);
+}
+
+#[test]
+fn numbers_go_into_a_bitmap() {
+    let directory = Directory::new("build-bitmap");
+    let path = format!("{}/numbers", directory.path());
+    let arguments = ["build", "--kind", "bitmap", "-o", &path];
+    let summary = build(&[&arguments[1..]].concat(), b"5\n7\n 12 \n5\n18446744073709551615\n");
+    assert_eq!((&summary["keys"], &summary["rate_now"]), (&4.into(), &0.0.into()));
+    let bitmap = Bitmap::open(&path).unwrap();
+    assert_eq!(bitmap.iter().collect::<Vec<_>>(), [5, 7, 12, u64::MAX]);
+
+    build(&["--kind", "bitmap", "--force", "-o", &path, "--range", "0..1000"], b"5\n999\n");
+    let bitmap = Bitmap::open(&path).unwrap();
+    assert_eq!((bitmap.universe(), bitmap.len()), (Some(1000), 2));
+
+    let forced = ["build", "--kind", "bitmap", "--force", "-o", &path];
+    fails(
+        &[&forced[..], &["--range", "0..1000"]].concat(),
+        b"5\n1000\n",
+        "the number 1000 is outside of --range",
+    );
+    fails(&[&forced[..], &["--range", "10..1000"]].concat(), b"5\n", "from 10 to 999");
+    fails(&forced, b"5\nfive\n", "\"five\" is no whole number");
+    fails(&forced, b"-1\n", "is no whole number");
+    fails(&[&forced[..], &["-p", "1%"]].concat(), b"5\n", "never wrong");
+    fails(&[&forced[..], &["--range", "0..1e18"]].concat(), b"5\n", "bytes");
+    fails(&["build", "--range", "0..10", "--force", "-o", &path], b"5\n", "--range is for --kind bitmap");
+    assert_eq!(Bitmap::open(&path).unwrap().len(), 2, "the old file is still there");
+}
+
+#[test]
+fn hash_functions_seeds_and_secret_keys() {
+    let directory = Directory::new("build-hash");
+    let path = format!("{}/filter", directory.path());
+    let hasher = |arguments: &[&str]| {
+        build(&[&["--force", "-o", &path], arguments].concat(), b"a\nb\n");
+        holds_all(&path, ["a", "b"]);
+        format!("{:?}", AnyFilter::open(&path).unwrap().hasher())
+    };
+    assert_eq!(hasher(&[]), "xxh3(seed 0x0)");
+    assert_eq!(hasher(&["--seed", "42"]), "xxh3(seed 0x2a)");
+    assert_eq!(hasher(&["--hash", "murmur3-128", "--seed", "0x10"]), "murmur3-128(seed 0x10)");
+    let key_file = directory.file("key", b"000102030405060708090a0b0c0d0e0f\n");
+    for (hash, name) in [(&[][..], "sip13"), (&["--hash", "sip24"], "sip24")] {
+        build(&[&["--force", "-o", &path, "--key-file", &key_file], hash].concat(), b"a\nb\n");
+        let key = SecretKey::new(std::array::from_fn(|i| u8::try_from(i).unwrap()));
+        let filter = AnyFilter::open_with(&path, &ReadOptions::new().secret_key(key)).unwrap();
+        assert!(filter.contains("a") && format!("{:?}", filter.hasher()).starts_with(name));
+    }
+    let short = directory.file("short", b"0001");
+    let arguments = ["build", "--force", "-o", &path];
+    for (more, expected) in [
+        (&["--hash", "sip13"][..], "openssl rand -hex 16"),
+        (&["--hash", "rot13"], "there are: xxh3, sip13"),
+        (&["--key-file", &key_file, "--seed", "1"], "takes the place of a seed"),
+        (&["--key-file", &key_file, "--hash", "xxh64"], "only sip13 and sip24"),
+        (&["--key-file", &short], "holds no secret key"),
+        (&["--key-file", "missing"], "cannot read missing"),
+    ] {
+        fails(&[&arguments[..], more].concat(), b"a\n", expected);
+    }
+}
+
+#[test]
+fn a_window_remembers_the_last_keys() {
+    let directory = Directory::new("build-window");
+    let path = format!("{}/filter", directory.path());
+    build(&["--kind", "window", "-n", "1000", "-o", &path], &numbered_lines(10_000));
+    holds_all(&path, (9_000..10_000).map(|i| format!("https://example.org/{i}")));
+    let filter = AnyFilter::open(&path).unwrap();
+    let old = (0..8_000).filter(|i| filter.contains(&format!("https://example.org/{i}"))).count();
+    assert!(old < 200, "{old}");
+    fails(&["build", "--kind", "window", "--force", "-o", &path], b"a\n", "say so with -n");
+}
+
+#[test]
+fn counters_have_a_width() {
+    let directory = Directory::new("build-counters");
+    let path = format!("{}/filter", directory.path());
+    let bytes = |bits: &str| {
+        let arguments = ["--kind", "counting", "--counter-bits", bits, "--force", "-o", &path];
+        build(&arguments, &numbered_lines(1_000))["filter_bytes"].as_f64().unwrap()
+    };
+    let four = bytes("4");
+    assert!(bytes("8") > 1.5 * four && bytes("16") > 3.0 * four);
+    fails(&["build", "--counter-bits", "5", "-o", "x"], b"a\n", "4, 8 or 16");
+    fails(&["build", "--counter-bits", "8", "-o", "x"], b"a\n", "--counter-bits is for --kind counting");
+}
+
+#[test]
+fn the_summary_is_for_people_unless_asked_otherwise() {
+    let directory = Directory::new("build-summary");
+    let path = format!("{}/filter", directory.path());
+    let output = mayhap(&["build", "-o", &path], b"a\nb\na\n");
+    assert!(output.stdout.is_empty());
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("bloom with 2 different keys of 3"), "{text}");
+    assert!(text.contains("(planned 1%, the default, for 2 keys)"), "{text}");
+    let quiet = mayhap(&["build", "-q", "--force", "-o", &path, "-n", "1", "--over-plan"], b"a\nb\n");
+    assert!(quiet.stdout.is_empty() && quiet.stderr.is_empty() && quiet.status.success(), "{quiet:?}");
+    fails(&["build", "-q", "--json", "-o", &path], b"a\n", "cannot be used with");
+}
+
+#[test]
+fn empty_input_makes_no_filter() {
+    let directory = Directory::new("build-empty");
+    let path = format!("{}/filter", directory.path());
+    let empty = directory.file("empty", b"");
+    for kind in [&KINDS[..], &["bitmap"]].concat() {
+        let arguments = ["build", "--kind", kind, "-n", "10", "-o", &path];
+        fails(&arguments, b"", "no keys in standard input; nothing was written");
+        fails(&[&arguments[..], &[&empty]].concat(), b"", "empty; nothing was written");
+    }
+    fails(&["build", "-o", &path], b"", "no keys in standard input");
+    fails(&["build", "-o", &path, &empty, &empty, &empty], b"", "and 2 other files");
+    fails(&["build", "-o", &path, "-f", "1", "--header", "--csv"], b"id\n", "no keys in standard input");
+    assert_eq!(names(&directory), ["empty"]);
+}
+
+#[test]
+fn wrong_files_are_said_before_anything_is_read() {
+    let directory = Directory::new("build-files");
+    let keys = directory.file("keys", b"a\n");
+    let path = format!("{}/filter", directory.path());
+    let missing = format!("{}/missing", directory.path());
+    fails(&["build", "-o", &path, &keys, &missing], b"", "no such file");
+    fails(&["build", "-o", &path, directory.path()], b"", "is a directory");
+    fails(&["build", "-o", directory.path(), &keys], b"", "is a directory");
+    fails(&["build", "-o", &format!("{missing}/filter"), &keys], b"", "there is no directory");
+    fails(&["build", &keys], b"", "--output");
+    fails(&["build", "-o", &keys, &keys], b"", "is there already");
+    fails(&["build", "-o", &keys, "--force", &keys], b"", "is to be read, and would be replaced");
+    assert_eq!(fs::read(&keys).unwrap(), b"a\n");
+    fails(&["build", "-o", "/dev/full", "--force", &keys], b"", "not a regular file");
+    assert_eq!(names(&directory), ["keys"]);
+}
+
+#[test]
+fn an_existing_filter_is_replaced_only_by_force() {
+    let directory = Directory::new("build-existing");
+    let path = format!("{}/filter", directory.path());
+    build(&["-o", &path], b"a\n");
+    let before = fs::read(&path).unwrap();
+    fails(&["build", "-o", &path], b"b\n", "is there already; --force replaces it");
+    assert_eq!(fs::read(&path).unwrap(), before);
+    build(&["--force", "-o", &path], b"b\n");
+    holds_all(&path, ["b"]);
+    assert_eq!(names(&directory), ["filter"]);
+}
+
+#[test]
+fn impossible_plans_are_refused() {
+    for kind in KINDS {
+        let arguments = ["build", "--kind", kind, "-o", "never-written"];
+        let refused =
+            |more: &[&str], expected: &str| fails(&[&arguments[..], more].concat(), b"a\n", expected);
+        refused(&["-n", "10", "-p", "0"], "a rate of `0` is zero");
+        refused(&["-n", "10", "-p", "2"], "did you mean 2%?");
+        refused(&["-n", "10", "-p", "-1"], "is not a rate");
+        refused(&["-n", "0"], "at least 1 key");
+        refused(&["-n", "1e30"], "too large");
+        refused(&["-n", "-5"], "is not a count");
+        refused(&["-n", "1e18"], "plan f");
+    }
+    fails(&["build", "-o", "x", "-n", "10", "-p", "1e-30"], b"a\n", "too low for 10 keys");
+    fails(&["build", "-o", "x", "--threads", "0"], b"a\n", "from 1 to 1024");
+    fails(&["build", "-o", "x", "--margin", "2"], b"a\n", "such as 10%");
+    fails(&["build", "-o", "x", "--grow", "--over-plan"], b"a\n", "cannot be used with");
+    fails(&["build", "-o", "x", "--kind", "blum"], b"a\n", "bloom");
+    assert!(!fs::exists("never-written").unwrap() && !fs::exists("x").unwrap());
+}
+
+/// No file may grow above some kilobytes: writing fails as on a full disk.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_nothing_behind() {
+    let directory = Directory::new("build-full");
+    let keys = directory.file("keys", &numbered_lines(100_000));
+    let path = format!("{}/filter", directory.path());
+    let program = env!("CARGO_BIN_EXE_mayhap");
+    for kind in ["bloom", "cuckoo"] {
+        // Without the signal that would end the program.
+        let script =
+            format!("trap '' XFSZ; ulimit -f 16; exec '{program}' build --kind {kind} -o '{path}' '{keys}'");
+        let output = Command::new("sh").args(["-c", &script]).stdin(Stdio::null()).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains("writing failed: File too large"), "{message}");
+        assert_eq!(names(&directory), ["keys"]);
+    }
+}
+
+/// More digests than are held in memory go through a file, which leaves nothing behind. Slow without optimisation, so
+/// few kinds: one that reads again, one that sorts.
+#[test]
+fn more_keys_than_are_held_in_memory() {
+    let directory = Directory::new("build-spool");
+    let path = |name: &str| format!("{}/{name}", directory.path());
+    // Nine million short keys, a third of them repeats.
+    let mut input = Vec::with_capacity(80 << 20);
+    for i in 0..9_000_000u32 {
+        writeln!(input, "{}", i % 6_000_000).unwrap();
+    }
+    let keys = directory.file("keys", &input);
+    for kind in ["bloom", "cuckoo"] {
+        let from_file = build(&["--kind", kind, "-o", &path("file"), &keys], b"");
+        let from_pipe = build(&["--kind", kind, "-o", &path("pipe")], &input);
+        assert!((from_file["keys"].as_f64().unwrap() / 6e6 - 1.0).abs() < 0.005, "{from_file}");
+        assert_eq!(from_file["planned_keys"], from_pipe["planned_keys"]);
+        assert!(fs::read(path("file")).unwrap() == fs::read(path("pipe")).unwrap(), "{kind}");
+        holds_all(&path("file"), (0..6_000_000).step_by(997).map(|i| i.to_string()));
+        if kind == "cuckoo" {
+            assert_eq!((&from_file["keys"], &from_file["keys_exact"]), (&6_000_000.into(), &true.into()));
+        }
+        assert_eq!(names(&directory), ["file", "keys", "pipe"]);
+        fs::remove_file(path("file")).unwrap();
+        fs::remove_file(path("pipe")).unwrap();
+    }
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_parquet_file_is_recognised_and_not_taken_for_lines() {
+    let directory = Directory::new("build-no-parquet");
+    let path = format!("{}/filter", directory.path());
+    let table = directory.file("table.parquet", b"PAR1 and so on PAR1");
+    fails(&["build", "-o", &path, "-f", "id", &table], b"", "--features parquet");
+    let lines = directory.file("lines", b"PAR1\nPAR2\n");
+    assert_eq!(build(&["-o", &path, &lines], b"")["keys"], 2);
+}
+
+#[cfg(feature = "parquet")]
+mod parquet_columns {
+    use std::fs::File;
+    use std::sync::Arc;
+
+    use parquet::basic::{Compression, GzipLevel, ZstdLevel};
+    use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    use super::*;
+
+    const SCHEMA: &str = "message users {
+        REQUIRED INT64 id;
+        OPTIONAL BINARY name (UTF8);
+        REQUIRED INT32 small (INTEGER(32,false));
+        REQUIRED DOUBLE score;
+        REPEATED BINARY tags (UTF8);
+    }";
+
+    /// Two row groups of so many users; every third has no name, and each has two tags.
+    #[allow(clippy::unwrap_used)] // Part of the tests.
+    fn table(directory: &Directory, compression: Compression, users: i64) -> String {
+        let path = format!("{}/users.parquet", directory.path());
+        let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
+        let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
+        let mut writer = SerializedFileWriter::new(File::create(&path).unwrap(), schema, properties).unwrap();
+        for group in 0..2 {
+            let ids: Vec<i64> = (group * users..(group + 1) * users).collect();
+            let mut rows = writer.next_row_group().unwrap();
+            let mut column = rows.next_column().unwrap().unwrap();
+            column.typed::<Int64Type>().write_batch(&ids, None, None).unwrap();
+            column.close().unwrap();
+            let present: Vec<i16> = ids.iter().map(|id| i16::from(id % 3 != 0)).collect();
+            let names: Vec<ByteArray> = ids
+                .iter()
+                .filter(|id| **id % 3 != 0)
+                .map(|id| format!("user {id}").as_str().into())
+                .collect();
+            let mut column = rows.next_column().unwrap().unwrap();
+            column.typed::<ByteArrayType>().write_batch(&names, Some(&present), None).unwrap();
+            column.close().unwrap();
+            let mut column = rows.next_column().unwrap().unwrap();
+            column.typed::<Int32Type>().write_batch(&vec![-1; ids.len()], None, None).unwrap();
+            column.close().unwrap();
+            let mut column = rows.next_column().unwrap().unwrap();
+            column.typed::<DoubleType>().write_batch(&vec![0.5; ids.len()], None, None).unwrap();
+            column.close().unwrap();
+            let tags: Vec<ByteArray> = ids
+                .iter()
+                .flat_map(|id| [format!("a{id}"), format!("b{id}")])
+                .map(|tag| tag.as_str().into())
+                .collect();
+            let repetition: Vec<i16> = (0..tags.len()).map(|i| i16::from(i % 2 == 1)).collect();
+            let mut column = rows.next_column().unwrap().unwrap();
+            column
+                .typed::<ByteArrayType>()
+                .write_batch(&tags, Some(&vec![1; tags.len()]), Some(&repetition))
+                .unwrap();
+            column.close().unwrap();
+            rows.close().unwrap();
+        }
+        writer.close().unwrap();
+        path
+    }
+
+    #[test]
+    fn strings_numbers_and_lists_are_keys() {
+        let directory = Directory::new("build-parquet");
+        let path = format!("{}/filter", directory.path());
+        for compression in [
+            Compression::UNCOMPRESSED,
+            Compression::SNAPPY,
+            Compression::GZIP(GzipLevel::default()),
+            Compression::ZSTD(ZstdLevel::default()),
+        ] {
+            let users = table(&directory, compression, 30_000);
+            let keys = |field: &str| {
+                let summary = build(&["--force", "-o", &path, "-f", field, &users], b"");
+                assert_eq!(summary["input_bytes"], fs::metadata(&users).unwrap().len(), "{compression}");
+                (summary["lines"].as_u64().unwrap(), summary["keys"].as_u64().unwrap())
+            };
+            assert_eq!(keys("id"), (60_000, 60_000));
+            holds_all(&path, (0..60_000).map(|id| id.to_string()));
+            assert_eq!(keys("1"), (60_000, 60_000));
+            assert_eq!(keys("name"), (40_000, 40_000));
+            holds_all(&path, (0..60_000).filter(|id| id % 3 != 0).map(|id| format!("user {id}")));
+            assert_eq!(keys("small"), (60_000, 1));
+            holds_all(&path, ["4294967295"]);
+            assert_eq!(keys("tags").0, 120_000);
+            holds_all(&path, (0..60_000).map(|id| format!("b{id}")));
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_is_said() {
+        let directory = Directory::new("build-parquet-wrong");
+        let path = format!("{}/filter", directory.path());
+        let users = table(&directory, Compression::SNAPPY, 10);
+        fails(
+            &["build", "-o", &path, &users],
+            b"",
+            "which column is the key? say so with --field; there are: id, name",
+        );
+        fails(&["build", "-o", &path, "-f", "nam", &users], b"", "no column is named \"nam\"");
+        fails(&["build", "-o", &path, "-f", "9", &users], b"", "no column is named \"9\"");
+        fails(&["build", "-o", &path, "-f", "score", &users], b"", "is of type DOUBLE");
+        let damaged = directory.file("damaged.parquet", b"PAR1 and so on PAR1");
+        fails(&["build", "-o", &path, "-f", "id", &damaged], b"", "can't be read");
+        assert_eq!(names(&directory), ["damaged.parquet", "users.parquet"]);
+    }
+}

@@ -1,0 +1,405 @@
+//! `mayhap add` and `mayhap remove`, as a user runs them.
+
+mod run;
+
+use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use mayhap::formats::guava::{GuavaBloom, Sizing};
+use mayhap::formats::{ForeignFile, ForeignFilter};
+use mayhap::{AnyFilter, Bitmap, codec};
+use run::{Directory, command, fails, mayhap};
+use serde_json::Value;
+
+const ALL_KINDS: [&str; 9] =
+    ["bloom", "classic", "scalable", "counting", "dual", "d-left", "cuckoo", "scalable-cuckoo", "window"];
+const REMOVING: [&str; 5] = ["counting", "dual", "d-left", "cuckoo", "scalable-cuckoo"];
+
+/// A filter file of the keys.
+fn filter(directory: &Directory, kind: &str, keys: &[u8], planned: &str) -> String {
+    let path = format!("{}/{kind}", directory.path());
+    let output = mayhap(&["build", "-q", "--force", "--kind", kind, "-n", planned, "-o", &path], keys);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    path
+}
+
+/// Runs a command with JSON, expects this exit code, and gives the summary.
+fn run_json(arguments: &[&str], input: &[u8], code: i32) -> Value {
+    let output = mayhap(&[arguments, &["--json"]].concat(), input);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {message}");
+    serde_json::from_slice(&output.stdout).expect("one JSON object")
+}
+
+fn lines(numbers: impl IntoIterator<Item = u32>) -> Vec<u8> {
+    numbers.into_iter().flat_map(|number| format!("key {number}\n").into_bytes()).collect()
+}
+
+fn contains_all(filter: &AnyFilter, numbers: impl IntoIterator<Item = u32>) -> bool {
+    numbers.into_iter().all(|number| filter.contains(&format!("key {number}")))
+}
+
+fn names(directory: &Directory) -> Vec<String> {
+    let entries = fs::read_dir(directory.path()).expect("the directory is there");
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn keys_are_added_to_every_kind() {
+    let directory = Directory::new("add-kinds");
+    for kind in ALL_KINDS {
+        let path = filter(&directory, kind, &lines(0..1_000), "5000");
+        let file = directory.file("more", &lines(500..2_000));
+        let summary = run_json(&["add", &path, &file], b"", 0);
+        assert_eq!((&summary["lines"], &summary["keys"]), (&1_500.into(), &1_500.into()), "{kind}");
+        // Of a thousand new keys, some may look like old ones.
+        let new = summary["new"].as_u64().unwrap();
+        assert!((980..=1_000).contains(&new), "{kind}: {new}");
+        assert_eq!((&summary["written"], &summary["over_plan"]), (&true.into(), &false.into()), "{kind}");
+        assert!(contains_all(&AnyFilter::open(&path).unwrap(), 0..2_000), "{kind}");
+        // From standard input, with and without its name.
+        run_json(&["add", &path, "-"], b"key 3000\n", 0);
+        run_json(&["add", &path], b"key 3001\n", 0);
+        assert!(contains_all(&AnyFilter::open(&path).unwrap(), 3_000..3_002), "{kind}");
+    }
+    assert_eq!(names(&directory).len(), ALL_KINDS.len() + 1, "no lock and no temporary file stays");
+}
+
+#[test]
+fn what_is_there_already_leaves_the_file_alone() {
+    let directory = Directory::new("add-nothing");
+    for kind in ["bloom", "classic", "dual"] {
+        let path = filter(&directory, kind, &lines(0..100), "100");
+        let before = fs::read(&path).unwrap();
+        let summary = run_json(&["add", &path], &lines(0..100), 0);
+        assert_eq!((&summary["new"], &summary["written"]), (&0.into(), &false.into()), "{kind}");
+        assert_eq!(fs::read(&path).unwrap(), before, "{kind}");
+    }
+}
+
+#[test]
+fn copies_are_added_or_skipped() {
+    let directory = Directory::new("add-copies");
+    for kind in ["counting", "d-left", "cuckoo", "scalable-cuckoo"] {
+        let path = filter(&directory, kind, b"a\n", "100");
+        let count = || {
+            let filter = AnyFilter::open(&path).unwrap();
+            filter.count_hash(filter.hash("a")).unwrap()
+        };
+        run_json(&["add", &path], b"a\na\n", 0);
+        assert_eq!(count(), 2, "{kind}: twice in the input is once");
+        run_json(&["add", "--skip-present", &path], b"a\nb\n", 0);
+        assert_eq!(count(), 2, "{kind}");
+        assert!(AnyFilter::open(&path).unwrap().contains("b"));
+        run_json(&["add", "--copies", &path], b"a\na\n", 0);
+        assert_eq!(count(), 4, "{kind}");
+    }
+}
+
+#[test]
+fn a_rehearsal_changes_nothing_and_says_the_same() {
+    let directory = Directory::new("dry-run");
+    for kind in ["bloom", "cuckoo"] {
+        let path = filter(&directory, kind, &lines(0..1_000), "5000");
+        let before = fs::read(&path).unwrap();
+        let rehearsal = run_json(&["add", "--dry-run", &path], &lines(900..1_500), 0);
+        assert_eq!((fs::read(&path).unwrap() == before, &rehearsal["written"]), (true, &false.into()));
+        let real = run_json(&["add", &path], &lines(900..1_500), 0);
+        assert_eq!((&real["new"], &real["keys_now"]), (&rehearsal["new"], &rehearsal["keys_now"]));
+    }
+    let path = filter(&directory, "cuckoo", &lines(0..1_000), "5000");
+    let before = fs::read(&path).unwrap();
+    let rehearsal = run_json(&["remove", "--dry-run", &path], &lines(900..1_000), 0);
+    assert_eq!((&rehearsal["removed"], &rehearsal["keys_now"]), (&100.into(), &900.into()));
+    assert_eq!(fs::read(&path).unwrap(), before);
+    let text = mayhap(&["remove", "--dry-run", &path], b"key 1\n").stderr;
+    assert!(
+        String::from_utf8_lossy(&text).contains("1 keys would be removed, of 1 read; nothing was changed")
+    );
+}
+
+#[test]
+fn more_keys_than_it_was_made_for_are_warned_of_and_found() {
+    let directory = Directory::new("add-over");
+    for kind in ["bloom", "classic", "counting", "dual"] {
+        let path = filter(&directory, kind, &lines(0..1_000), "1000");
+        let output = mayhap(&["add", &path], &lines(1_000..1_400));
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(
+            (output.status.code(), text.contains("warning: these are more keys")),
+            (Some(0), true),
+            "{kind}: {text}"
+        );
+        assert!(contains_all(&AnyFilter::open(&path).unwrap(), 0..1_400), "{kind}");
+    }
+    for kind in ["scalable", "scalable-cuckoo"] {
+        let path = filter(&directory, kind, &lines(0..1_000), "1000");
+        let output = mayhap(&["add", &path], &lines(1_000..5_000));
+        assert!(!String::from_utf8_lossy(&output.stderr).contains("warning"), "{kind}: {output:?}");
+        assert!(contains_all(&AnyFilter::open(&path).unwrap(), 0..5_000), "{kind}");
+    }
+    // These have room for so many and no more, and stay as they were.
+    for kind in ["cuckoo", "d-left"] {
+        let path = filter(&directory, kind, &lines(0..1_000), "1000");
+        let before = fs::read(&path).unwrap();
+        fails(&["add", &path], &lines(1_000..5_000), "the filter is full");
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
+    assert!(!names(&directory).iter().any(|name| name.starts_with('.')), "{:?}", names(&directory));
+}
+
+#[test]
+fn keys_are_removed_and_others_stay() {
+    let directory = Directory::new("remove-kinds");
+    for kind in REMOVING {
+        let path = filter(&directory, kind, &lines(0..2_000), "2000");
+        let file = directory.file("gone", &lines(0..100));
+        let summary = run_json(&["remove", &path, &file], b"", 0);
+        assert_eq!(
+            (&summary["keys"], &summary["removed"], &summary["absent"]),
+            (&100.into(), &100.into(), &0.into()),
+            "{kind}"
+        );
+        let filter = AnyFilter::open(&path).unwrap();
+        let still = (0..100).filter(|number| filter.contains(&format!("key {number}"))).count();
+        assert!(still < 8, "{kind}: {still} of 100 removed keys are still answered mayhap");
+        // A dual filter hides a key now and then, which it says.
+        let found = (100..2_000).filter(|number| filter.contains(&format!("key {number}"))).count();
+        assert!(if kind == "dual" { found > 1_850 } else { found == 1_900 }, "{kind}: {found}");
+    }
+}
+
+#[test]
+fn keys_that_are_not_there_are_named_and_left_alone() {
+    let directory = Directory::new("remove-absent");
+    let path = filter(&directory, "cuckoo", &lines(0..100), "100");
+    let before = fs::read(&path).unwrap();
+    // 64-bit digests of these look like none of the others: this filter has been tried.
+    let output = mayhap(&["remove", "--strict", &path], b"key 1\nnever added\nkey 2\n");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("not there: never added"), "{text}");
+    assert!(text.contains("1 of 3 keys are not there; nothing was changed, as --strict asks"), "{text}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+
+    let summary = run_json(&["remove", &path], b"key 1\nnever added\nkey 2\nkey 2\n", 1);
+    assert_eq!(
+        (&summary["keys"], &summary["removed"], &summary["absent"]),
+        (&4.into(), &2.into(), &1.into())
+    );
+    assert_eq!(summary["absent_first"], serde_json::json!(["never added"]));
+    assert!(contains_all(&AnyFilter::open(&path).unwrap(), 3..100));
+
+    // Nothing there at all: not even the file is written.
+    let before = fs::read(&path).unwrap();
+    let summary = run_json(&["remove", &path], b"never added\n", 1);
+    assert_eq!((&summary["removed"], &summary["written"]), (&0.into(), &false.into()));
+    assert_eq!(fs::read(&path).unwrap(), before);
+
+    // Many are counted, and some named.
+    let absent: Vec<u8> = (0..5_000).flat_map(|i| format!("absent {i}\n").into_bytes()).collect();
+    let text = mayhap(&["remove", "--strict", &path], &absent).stderr;
+    let text = String::from_utf8_lossy(&text);
+    assert_eq!(text.matches("not there: absent").count(), 10, "{text}");
+}
+
+#[test]
+fn a_copy_is_removed_at_a_time() {
+    let directory = Directory::new("remove-copies");
+    let path = filter(&directory, "counting", b"a\n", "100");
+    run_json(&["add", "--copies", &path], b"a\na\na\n", 0);
+    let count = || {
+        let filter = AnyFilter::open(&path).unwrap();
+        filter.count_hash(filter.hash("a")).unwrap()
+    };
+    run_json(&["remove", &path], b"a\na\n", 0);
+    assert_eq!(count(), 3);
+    run_json(&["remove", "--copies", &path], b"a\na\n", 0);
+    assert_eq!(count(), 1);
+    // The second is not there any more when its turn comes.
+    let summary = run_json(&["remove", "--copies", &path], b"a\na\n", 1);
+    assert_eq!((summary["removed"].as_u64(), count()), (Some(1), 0));
+}
+
+#[test]
+fn kinds_that_cannot_remove_say_which_can() {
+    let directory = Directory::new("remove-cannot");
+    for kind in ["bloom", "classic", "scalable", "window"] {
+        let path = filter(&directory, kind, b"a\n", "100");
+        let before = fs::read(&path).unwrap();
+        fails(&["remove", &path], b"a\n", "mayhap build --kind cuckoo");
+        fails(&["remove", &path], b"a\n", "cuckoo, scalable-cuckoo, counting, d-left and dual");
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
+}
+
+#[test]
+fn numbers_in_a_bitmap() {
+    let directory = Directory::new("change-bitmap");
+    let path = format!("{}/numbers", directory.path());
+    assert!(
+        mayhap(&["build", "-q", "--kind", "bitmap", "--range", "0..100", "-o", &path], b"1\n2\n3\n")
+            .status
+            .success()
+    );
+    assert_eq!(run_json(&["add", &path], b"3\n4\n", 0)["new"], 1);
+    assert_eq!(run_json(&["remove", &path], b"1\n9\n", 1)["removed"], 1);
+    assert_eq!(Bitmap::open(&path).unwrap().iter().collect::<Vec<_>>(), [2, 3, 4]);
+    fails(&["add", &path], b"100\n", "outside the bitmap");
+    fails(&["add", &path], b"four\n", "no whole number");
+    fails(&["remove", &path], b"four\n", "no whole number");
+}
+
+#[test]
+fn keys_into_the_filter_of_another_system() {
+    let directory = Directory::new("add-foreign");
+    let path = format!("{}/guava", directory.path());
+    let theirs = GuavaBloom::with_rate(1_000, 0.01, Sizing::Guava31).unwrap();
+    ForeignFile::from(ForeignFilter::Guava(theirs)).save(&path, codec::Existing::Refuse).unwrap();
+    let summary = run_json(&["add", &path], &lines((0..100).chain(0..100)), 0);
+    assert_eq!((&summary["lines"], &summary["new"]), (&200.into(), &100.into()));
+    let file = ForeignFile::open(&path).unwrap();
+    assert!((0..100).all(|number| file.contains(format!("key {number}").as_bytes()) == Some(true)));
+    fails(&["remove", &path], b"key 1\n", "can't remove keys");
+    assert_eq!(names(&directory), ["guava"]);
+}
+
+#[test]
+fn wrong_files_are_said() {
+    let directory = Directory::new("change-files");
+    let path = filter(&directory, "cuckoo", b"a\n", "100");
+    let keys = directory.file("keys", b"a\n");
+    let mut damaged = fs::read(&path).unwrap();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    let damaged = directory.file("damaged", &damaged);
+    let missing = format!("{}/missing", directory.path());
+    let before = names(&directory);
+    for verb in ["add", "remove"] {
+        for dry_run in [&[][..], &["--dry-run"]] {
+            let refused = |filter: &str, files: &[&str], expected: &str| {
+                fails(&[&[verb], dry_run, &[filter], files].concat(), b"a\n", expected);
+            };
+            refused(&missing, &[], "no such file");
+            refused(directory.path(), &[], "is a directory");
+            refused(&keys, &[], "keys");
+            refused(&damaged, &[], "damaged");
+            refused(&path, &[&missing], "no such file");
+            refused(&path, &[directory.path()], "is a directory");
+            refused(&path, &["-f", "2", "--csv"], "no field 2");
+        }
+        fails(&[verb, &path], b"", "no keys in standard input");
+        fails(&[verb], b"", "<FILTER>");
+    }
+    assert_eq!(names(&directory), before, "nothing is left behind");
+}
+
+#[test]
+fn a_secret_key_is_asked_for() {
+    let directory = Directory::new("change-secret");
+    let key = directory.file("key", b"000102030405060708090a0b0c0d0e0f");
+    let path = format!("{}/filter", directory.path());
+    let build = ["build", "-q", "--kind", "cuckoo", "-n", "100", "--key-file", &key, "-o", &path];
+    assert!(mayhap(&build, b"a\n").status.success());
+    fails(&["add", &path], b"b\n", "--key-file");
+    assert_eq!(run_json(&["add", &path, "--key-file", &key], b"b\n", 0)["new"], 1);
+    assert_eq!(run_json(&["remove", &path, "--key-file", &key], b"a\nb\n", 0)["removed"], 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link() {
+    let directory = Directory::new("change-link");
+    let path = filter(&directory, "bloom", b"a\n", "100");
+    let link = format!("{}/link", directory.path());
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    run_json(&["add", &link], b"b\n", 0);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(AnyFilter::open(&path).unwrap().contains("b"));
+}
+
+#[test]
+fn two_at_once_lose_no_key() {
+    let directory = Directory::new("add-at-once");
+    for kind in ["bloom", "cuckoo"] {
+        let path = filter(&directory, kind, &lines(0..10), "20000");
+        thread::scope(|scope| {
+            for writer in 0..6u32 {
+                let path = &path;
+                scope.spawn(move || {
+                    for turn in 0..4 {
+                        let first = 1_000 * (writer + 1) + 100 * turn;
+                        let output = mayhap(&["add", "-q", path], &lines(first..first + 100));
+                        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+                    }
+                });
+            }
+        });
+        let filter = AnyFilter::open(&path).unwrap();
+        for writer in 0..6 {
+            assert!(contains_all(&filter, 1_000 * (writer + 1)..1_000 * (writer + 1) + 400), "{kind}");
+        }
+    }
+    assert_eq!(names(&directory), ["bloom", "cuckoo"]);
+}
+
+#[test]
+fn who_waits_is_told_for_whom() {
+    let directory = Directory::new("add-wait");
+    let path = filter(&directory, "bloom", b"a\n", "100");
+    // Holds the file until its input ends.
+    let mut first = command(&["add", &path]).spawn().unwrap();
+    let mut keys = first.stdin.take().unwrap();
+    keys.write_all(b"b\n").unwrap();
+    let lock = format!("{}/.bloom.lock", directory.path());
+    while !fs::read_to_string(&lock).is_ok_and(|text| text == first.id().to_string()) {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let mut second = command(&["add", &path]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut more = second.stdin.take().unwrap();
+    more.write_all(b"c\n").unwrap();
+    drop(more);
+    // Its message comes before its end, which comes after the end of the first.
+    let mut said = std::io::BufReader::new(second.stderr.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+    assert!(line.contains(&format!("process {} is changing", first.id())), "{line}");
+    drop(keys);
+    assert!(first.wait().unwrap().success() && second.wait().unwrap().success());
+    let filter = AnyFilter::open(&path).unwrap();
+    assert!(["a", "b", "c"].iter().all(|key| filter.contains(*key)));
+    assert_eq!(names(&directory), ["bloom"]);
+}
+
+#[test]
+fn a_program_killed_at_any_moment_leaves_the_old_file_or_the_new() {
+    let directory = Directory::new("add-killed");
+    // Large enough that writing takes a while.
+    let path = filter(&directory, "bloom", &lines(0..1_000), "4M");
+    let (mut completed, mut killed) = (0, 0);
+    for turn in 0..60u32 {
+        let first = 10_000 + 10 * turn;
+        let mut child = command(&["add", "-q", &path]).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(&lines(first..first + 10)).unwrap();
+        thread::sleep(Duration::from_millis(u64::from(turn)));
+        let _ = child.kill();
+        let is_done = child.wait().unwrap().success();
+        *(if is_done { &mut completed } else { &mut killed }) += 1;
+        codec::verify(&path).unwrap();
+        let filter = AnyFilter::open(&path).unwrap();
+        assert!(contains_all(&filter, 0..1_000), "after {turn} turns");
+        let new = (first..first + 10).filter(|number| filter.contains(&format!("key {number}"))).count();
+        assert!(new == 0 || new == 10, "all keys of an addition or none: {new}");
+        assert!(new == 10 || !is_done);
+    }
+    assert!(killed > 0, "{completed} were done before they were killed");
+    // And what was left behind is in nobody's way.
+    assert!(mayhap(&["add", "-q", &path], &lines(20_000..20_010)).status.success());
+    assert!(contains_all(&AnyFilter::open(&path).unwrap(), (0..1_000).chain(20_000..20_010)));
+}

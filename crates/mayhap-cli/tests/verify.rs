@@ -1,0 +1,205 @@
+//! `mayhap verify`, as a user runs it.
+
+mod run;
+
+use mayhap::codec::Existing;
+use mayhap::formats::guava::{GuavaBloom, Sizing};
+use mayhap::hash::SecretKey;
+use mayhap::{
+    AnyFilter, Bitmap, BloomFilter, CuckooFilter, DLeftCounting, DualBloom, ScalableBloom, WindowBloom,
+};
+use run::{Directory, fails, mayhap};
+use serde_json::Value;
+
+fn lines(count: u64) -> String {
+    (0..count).map(|number| format!("key {number}\n")).collect()
+}
+
+fn fill(mut filter: AnyFilter, keys: u64) -> AnyFilter {
+    for number in 0..keys {
+        let digest = filter.hash(&format!("key {number}"));
+        filter.insert_hashes(&[digest], &mut [false]).expect("room for a key");
+    }
+    filter
+}
+
+fn save(directory: &Directory, name: &str, filter: &AnyFilter) -> String {
+    let path = format!("{}/{name}", directory.path());
+    filter.save(&path, Existing::Replace).expect("a filter file");
+    path
+}
+
+/// Runs it, expects this exit code and gives what it printed.
+#[track_caller]
+fn verify(arguments: &[&str], input: &[u8], code: i32) -> String {
+    let output = mayhap(&[&["verify"], arguments].concat(), input);
+    assert_eq!(output.status.code(), Some(code), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+#[test]
+fn filters_of_all_kinds_keep_their_promise() {
+    let directory = Directory::new("verify-kinds");
+    let source = directory.file("source", lines(10_000).as_bytes());
+    let kinds: [AnyFilter; 5] = [
+        BloomFilter::with_rate(10_000, 0.01).unwrap().into(),
+        ScalableBloom::with_rate(1_000, 0.01).unwrap().into(),
+        CuckooFilter::with_rate(10_000, 0.01).unwrap().into(),
+        DLeftCounting::with_rate(10_000, 0.01).unwrap().into(),
+        WindowBloom::with_rate(10_000, 0.01).unwrap().into(),
+    ];
+    for (number, filter) in kinds.into_iter().enumerate() {
+        let path = save(&directory, &number.to_string(), &fill(filter, 10_000));
+        let text = verify(&[&path, &source, "--samples", "200k"], b"", 0);
+        assert!(text.contains("checksums: all are right\n"), "{text}");
+        assert!(text.contains("keys: all 10 000 of the source were found\n"), "{text}");
+        assert!(text.contains(" of 200 000 absent keys were answered \"mayhap\""), "{text}");
+        assert!(text.contains("95 % Clopper-Pearson interval"), "{text}");
+        assert!(text.ends_with("result: the filter keeps its promise\n"), "{text}");
+    }
+}
+
+#[test]
+fn json_has_all_numbers() {
+    let directory = Directory::new("verify-json");
+    let path = save(&directory, "f", &fill(BloomFilter::with_rate(10_000, 0.01).unwrap().into(), 10_000));
+    let result = json(&verify(&[&path, "--json", "-"], lines(10_000).as_bytes(), 0));
+    assert_eq!(result["verified"], true);
+    assert_eq!(result["checksums"], "good");
+    assert_eq!((&result["keys"]["asked"], &result["keys"]["missing"]), (&10_000.into(), &0.into()));
+    let rate = &result["rate"];
+    assert_eq!((&rate["asked"], &rate["promised"]), (&1_000_000.into(), &0.01.into()));
+    let [low, measured, high] = ["low", "measured", "high"].map(|name| rate[name].as_f64().unwrap());
+    assert!(low < measured && measured < high && high - low < 0.001, "{rate}");
+    assert!((0.007..0.011).contains(&measured), "{rate}");
+    // The same keys are asked for again, whatever the number of threads; another seed has others.
+    let again = json(&verify(&[&path, "--json", "--no-keys"], b"", 0));
+    assert_eq!(again["rate"], *rate);
+    let other = json(&verify(&[&path, "--json", "--no-keys", "--seed", "2"], b"", 0));
+    assert_ne!(other["rate"]["wrong"], rate["wrong"]);
+    assert_eq!(other["keys"], Value::Null);
+}
+
+#[test]
+fn a_missing_key_is_a_failure_and_shown() {
+    let directory = Directory::new("verify-missing");
+    let path = save(&directory, "f", &fill(BloomFilter::with_rate(10_000, 1e-6).unwrap().into(), 100));
+    let text = verify(&[&path, "--samples", "1000"], lines(103).as_bytes(), 1);
+    assert!(text.contains("keys: 3 of 103 of the source were NOT found\n"), "{text}");
+    for number in [100, 101, 102] {
+        assert!(text.contains(&format!("  missing: \"key {number}\"\n")), "{text}");
+    }
+    assert!(text.ends_with("result: the filter does NOT keep its promise\n"), "{text}");
+    let result = json(&verify(&[&path, "--json", "--samples", "1000"], lines(200).as_bytes(), 1));
+    assert_eq!((&result["verified"], &result["keys"]["missing"]), (&false.into(), &100.into()));
+    assert_eq!(result["keys"]["examples"].as_array().unwrap().len(), 5);
+    assert_eq!(verify(&[&path, "-q", "--samples", "1000"], lines(103).as_bytes(), 1), "");
+    assert_eq!(verify(&[&path, "-q", "--samples", "1000"], lines(100).as_bytes(), 0), "");
+}
+
+#[test]
+fn a_rate_above_the_promise_is_a_failure() {
+    let directory = Directory::new("verify-rate");
+    // Twice as many keys as planned.
+    let path = save(&directory, "f", &fill(BloomFilter::with_rate(5_000, 0.01).unwrap().into(), 10_000));
+    let text = verify(&[&path], lines(10_000).as_bytes(), 1);
+    assert!(text.contains(", ABOVE the 1% promised"), "{text}");
+    assert!(text.contains("plan: it holds about"), "{text}");
+    assert!(text.contains("keys: all 10 000 of the source were found"), "{text}");
+    // Another promise, another answer.
+    let text = verify(&[&path, "-p", "50%"], lines(10_000).as_bytes(), 0);
+    assert!(text.contains(", below the 50% promised"), "{text}");
+    let good = save(&directory, "g", &fill(BloomFilter::with_rate(10_000, 0.01).unwrap().into(), 10_000));
+    verify(&[&good, "--no-keys"], b"", 0);
+    verify(&[&good, "--no-keys", "--rate", "1e-4"], b"", 1);
+}
+
+#[test]
+fn a_bitmap_is_exact() {
+    let directory = Directory::new("verify-bitmap");
+    let mut bitmap = Bitmap::dense(1_000).unwrap();
+    bitmap.insert_range(10..=12).unwrap();
+    let path = format!("{}/bitmap", directory.path());
+    bitmap.save(&path, Existing::Refuse).unwrap();
+    let text = verify(&[&path], b"10\n11\n12\n", 0);
+    assert!(text.contains("rate: a bitmap is exact"), "{text}");
+    let text = verify(&[&path], b"10\n13\n", 1);
+    assert!(text.contains("missing: \"13\""), "{text}");
+    fails(&["verify", &path], b"ten\n", "is no whole number");
+}
+
+#[test]
+fn a_dual_filter_may_hide_a_few() {
+    let directory = Directory::new("verify-dual");
+    let filter = DualBloom::builder().keys(20_000).rate(0.01).removals(10_000).hidden_rate(0.01);
+    let mut dual = filter.build().unwrap();
+    for number in 0..20_000u64 {
+        let _ = dual.insert(&format!("key {number}"));
+    }
+    for number in 10_000..20_000u64 {
+        let _ = dual.remove(&format!("key {number}"));
+    }
+    let path = save(&directory, "f", &dual.into());
+    let text = verify(&[&path], lines(10_000).as_bytes(), 0);
+    assert!(text.contains("of 10 000 of the source were NOT found"), "{text}");
+    assert!(text.contains("a dual Bloom filter may hide 1% of its keys"), "{text}");
+    assert!(text.ends_with("result: the filter keeps its promise\n"), "{text}");
+    // The removed ones are more than that.
+    verify(&[&path], lines(20_000).as_bytes(), 1);
+}
+
+#[test]
+fn other_systems_and_secret_keys() {
+    let directory = Directory::new("verify-foreign");
+    let mut guava = GuavaBloom::with_rate(1_000, 0.01, Sizing::Guava31).unwrap();
+    for number in 0..1_000 {
+        let _ = guava.insert(&format!("key {number}"));
+    }
+    let path = directory.file("guava", &guava.to_bytes().unwrap());
+    let text = verify(&[&path, "--format", "guava"], lines(1_000).as_bytes(), 0);
+    assert!(text.contains("keys: all 1 000 of the source were found"), "{text}");
+    assert!(text.contains("promises none"), "{text}");
+    verify(&[&path, "--format", "guava", "-p", "0.1%"], lines(1_000).as_bytes(), 1);
+
+    let secret = SecretKey::new([1; 16]);
+    let filter = BloomFilter::builder().keys(100).rate(0.01).secret_key(secret).build().unwrap();
+    let path = save(&directory, "f", &fill(filter.into(), 100));
+    let key = directory.file("key", b"01010101010101010101010101010101");
+    verify(&[&path, "--key-file", &key], lines(100).as_bytes(), 0);
+    fails(&["verify", &path], lines(100).as_bytes(), "--key-file");
+}
+
+#[test]
+fn damage_is_an_error() {
+    let directory = Directory::new("verify-damage");
+    let path = save(&directory, "f", &fill(BloomFilter::with_rate(10_000, 0.01).unwrap().into(), 10_000));
+    let bytes = std::fs::read(&path).unwrap();
+    let source = directory.file("source", lines(10).as_bytes());
+    for (name, place, expected) in [("header", 40, "header"), ("body", 5_000, "MiB 0 of section 0")] {
+        let mut flipped = bytes.clone();
+        flipped[place] ^= 4;
+        fails(&["verify", &directory.file(name, &flipped), &source], b"", expected);
+    }
+    fails(&["verify", &directory.file("short", &bytes[..bytes.len() - 1]), &source], b"", "cut off");
+    fails(&["verify", &directory.file("text", b"some text"), &source], b"", "not a mayhap file");
+    fails(&["verify", directory.path(), &source], b"", "is a directory");
+    fails(&["verify", &format!("{}/missing", directory.path()), &source], b"", "no such file");
+    fails(&["verify", &path, &format!("{}/missing", directory.path())], b"", "no such file");
+    fails(&["verify", &path, "-p", "0"], b"", "is zero");
+}
+
+#[test]
+fn an_empty_source_is_said() {
+    let directory = Directory::new("verify-empty");
+    let path = save(&directory, "f", &fill(BloomFilter::with_rate(100, 0.01).unwrap().into(), 100));
+    let text = verify(&[&path], b"", 0);
+    assert!(text.contains("keys: the source has none"), "{text}");
+    let text = verify(&[&path, "--no-keys"], b"never read", 0);
+    assert!(text.contains("keys: no source was given"), "{text}");
+    fails(&["verify", &path, "--no-keys", &path], b"", "cannot be used with");
+}

@@ -1,0 +1,134 @@
+use std::vec;
+use std::vec::Vec;
+
+use super::*;
+
+/// One empty filter of each kind, for a thousand keys at 1 %.
+fn every_kind() -> Vec<AnyFilter> {
+    let window = WindowBloom::builder().keys(1_000).rate(0.01).window(3_600).generations(4).burst(4.0);
+    vec![
+        BloomFilter::with_rate(1_000, 0.01).unwrap().into(),
+        ClassicBloom::with_rate(1_000, 0.01).unwrap().into(),
+        ScalableBloom::with_rate(1_000, 0.01).unwrap().into(),
+        CountingBloom::with_rate(1_000, 0.01).unwrap().into(),
+        DualBloom::with_rate(1_000, 0.01).unwrap().into(),
+        DLeftCounting::with_rate(1_000, 0.01).unwrap().into(),
+        CuckooFilter::with_rate(1_000, 0.01).unwrap().into(),
+        ScalableCuckoo::with_rate(1_000, 0.01).unwrap().into(),
+        window.build().unwrap().into(),
+    ]
+}
+
+fn digests(filter: &AnyFilter, keys: core::ops::Range<u32>) -> Vec<Digest> {
+    keys.map(|key| filter.hash(&key)).collect()
+}
+
+#[test]
+fn every_kind_keeps_its_keys_through_its_bytes() {
+    for mut filter in every_kind() {
+        let keys = digests(&filter, 0..500);
+        let mut answers = vec![false; keys.len()];
+        filter.insert_hashes(&keys, &mut answers).unwrap();
+        assert!(answers.iter().filter(|new| **new).count() > 480, "{filter:?}");
+
+        let again = AnyFilter::from_bytes(&filter.to_bytes().unwrap()).unwrap();
+        assert_eq!(again.kind(), filter.kind());
+        again.contains_hashes(&keys, &mut answers);
+        assert!(answers.iter().all(|found| *found), "{filter:?}");
+        assert_eq!(again.planned_rate(), 0.01);
+        assert!(again.planned_keys() >= 1_000 && again.len_bytes() == filter.len_bytes());
+        assert!((450..=550).contains(&again.estimated_len()), "{filter:?}: {}", again.estimated_len());
+        assert!(again.expected_rate() < 0.01 && !again.is_over_plan() && again.fill_ratio() > 0.0);
+        let wrong = digests(&again, 10_000..20_000).iter().filter(|key| again.contains_hash(**key)).count();
+        assert!(wrong < 130, "{filter:?}: {wrong} of 10,000");
+    }
+}
+
+#[test]
+fn a_kind_removes_and_counts_or_says_that_it_cannot() {
+    for mut filter in every_kind() {
+        let keys = digests(&filter, 0..2);
+        filter.insert_hashes(&keys, &mut [false; 2]).unwrap();
+        let mut removed = [false; 1];
+        let outcome = filter.remove_hashes(&keys[..1], &mut removed);
+        assert_eq!(outcome.is_ok(), filter.can_remove());
+        assert_eq!(removed[0], filter.can_remove());
+        assert_eq!(filter.contains_hash(keys[0]), !filter.can_remove());
+        assert!(filter.contains_hash(keys[1]));
+        if let Some(count) = filter.count_hash(keys[1]) {
+            assert_eq!((count, filter.count_hash(keys[0])), (1, Some(0)));
+        }
+        if let Err(error) = outcome {
+            assert!(std::format!("{error}").ends_with("can't remove keys"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn kinds_merge_with_their_own_if_at_all() {
+    for (index, mut filter) in every_kind().into_iter().enumerate() {
+        for (other_index, mut other) in every_kind().into_iter().enumerate() {
+            let key = digests(&other, 7..8);
+            other.insert_hashes(&key, &mut [false]).unwrap();
+            match filter.merge(&other) {
+                Ok(()) => assert!(index == other_index && filter.contains_hash(key[0])),
+                Err(MergeError::Kinds { .. }) => assert_ne!(index, other_index),
+                Err(MergeError::Unsupported(_)) => assert_eq!(index, other_index),
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn kinds_fold_if_they_can() {
+    for mut filter in every_kind() {
+        let keys = digests(&filter, 0..10);
+        filter.insert_hashes(&keys, &mut [false; 10]).unwrap();
+        let before = filter.len_bytes();
+        match filter.fold_to_rate(0.01) {
+            Ok(factor) => {
+                assert!(filter.len_bytes() <= before && (factor == 1 || filter.len_bytes() < before));
+                assert!(keys.iter().all(|key| filter.contains_hash(*key)));
+            }
+            Err(error) => {
+                assert!(matches!(error, MergeError::Unsupported(_)));
+                assert_eq!(filter.fold(2), Err(error));
+                assert_eq!(filter.len_bytes(), before);
+            }
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn files_of_every_kind_open_and_map() {
+    use crate::codec::Existing;
+    use std::fs;
+
+    let directory = std::env::temp_dir().join(std::format!("mayhap-any-{}", std::process::id()));
+    fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("filter.mayhap");
+    for mut filter in every_kind() {
+        let keys = digests(&filter, 0..100);
+        filter.insert_hashes(&keys, &mut [false; 100]).unwrap();
+        filter.save(&path, Existing::Replace).unwrap();
+        let bytes = filter.to_bytes().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+        let (opened, mapped) = (AnyFilter::open(&path).unwrap(), MappedAnyFilter::map(&path).unwrap());
+        assert_eq!((opened.kind(), mapped.kind()), (filter.kind(), filter.kind()));
+        assert!(keys.iter().all(|key| opened.contains_hash(*key) && mapped.contains_hash(*key)));
+        assert_eq!((opened.to_bytes().unwrap(), mapped.to_bytes().unwrap()), (bytes.clone(), bytes));
+    }
+    #[cfg(feature = "bitmap")]
+    {
+        crate::Bitmap::dense(100).unwrap().save(&path, Existing::Replace).unwrap();
+        for error in [AnyFilter::open(&path).unwrap_err(), MappedAnyFilter::map(&path).unwrap_err()] {
+            assert!(std::format!("{error}").contains("bitmap"), "{error}");
+        }
+    }
+    fs::write(&path, b"not a filter").unwrap();
+    let error = AnyFilter::open(&path).unwrap_err();
+    assert!(std::format!("{error}").contains("filter.mayhap"), "{error}");
+    fs::remove_dir_all(&directory).unwrap();
+}
