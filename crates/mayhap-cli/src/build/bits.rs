@@ -4,16 +4,19 @@ use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use mayhap::bloom::BulkMemory;
 use mayhap::{AnyFilter, BloomFilter, Digest, SharedBloomFilter, SharedClassicBloom};
 
 use crate::failure::Failure;
 use crate::filter_file::FilterFile;
 
 /// Digests collected before they are sorted by the part of the filter they belong to: 8 MiB to 64 MiB, and as much for
-/// sorting. No more than pays, because fresh memory costs as much as filling it.
+/// sorting.
 const SLABS: RangeInclusive<u64> = 1 << 20..=8 << 20;
 /// Sorting pays when there are so many digests for a block.
 const PER_BLOCK: u64 = 2;
+/// It pays more when there are more, because every slab brings all of the filter into the cache once.
+const BEST_PER_BLOCK: u64 = 8;
 /// Bits are set in pieces of so many digests.
 const TOGETHER: usize = 1024;
 
@@ -30,6 +33,7 @@ pub(super) enum BitFilter {
 pub(super) struct Slab {
     filter: BloomFilter,
     digests: Vec<Digest>,
+    memory: BulkMemory,
     most: usize,
     threads: usize,
 }
@@ -38,9 +42,15 @@ impl BitFilter {
     pub(super) fn new(filter: AnyFilter, threads: usize) -> Result<Self, Failure> {
         match filter {
             AnyFilter::Bloom(filter) if filter.block_count() * PER_BLOCK <= *SLABS.end() => {
-                let most = (filter.block_count() * PER_BLOCK).max(*SLABS.start());
+                let most = (filter.block_count() * BEST_PER_BLOCK).clamp(*SLABS.start(), *SLABS.end());
                 let most = usize::try_from(most).unwrap_or(usize::MAX);
-                Ok(Self::Sorted(Mutex::new(Slab { filter, digests: Vec::new(), most, threads })))
+                Ok(Self::Sorted(Mutex::new(Slab {
+                    filter,
+                    digests: Vec::new(),
+                    memory: BulkMemory::new(),
+                    most,
+                    threads,
+                })))
             }
             AnyFilter::Bloom(filter) => Ok(Self::Shared(filter.into_shared(), threads)),
             AnyFilter::Classic(filter) => Ok(Self::Classic(filter.into_shared(), threads)),
@@ -62,8 +72,8 @@ impl BitFilter {
         match self {
             Self::Sorted(slab) => {
                 let mut slab = slab.lock().unwrap_or_else(PoisonError::into_inner);
-                let threads = slab.threads;
-                slab.filter.insert_bulk(digests, threads);
+                let Slab { filter, memory, threads, .. } = &mut *slab;
+                filter.insert_bulk_with(memory, digests, *threads);
             }
             Self::Shared(_, threads) | Self::Classic(_, threads) => {
                 let share = digests.len().div_ceil(*threads).max(TOGETHER);
@@ -98,7 +108,7 @@ impl Slab {
     }
 
     fn flush(&mut self) {
-        self.filter.insert_bulk(&self.digests, self.threads);
+        self.filter.insert_bulk_with(&mut self.memory, &self.digests, self.threads);
         self.digests.clear();
     }
 }

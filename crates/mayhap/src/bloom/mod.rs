@@ -12,6 +12,8 @@ mod scheme;
 mod shape;
 mod window;
 
+#[cfg(feature = "std")]
+pub use blocked::BulkMemory;
 pub use blocked::{BloomBuilder, BloomFilter};
 pub use classic::ClassicBloom;
 #[cfg(feature = "std")]

@@ -14,7 +14,7 @@ use crate::bloom::shape::Shape;
 use crate::hash::Digest;
 
 /// Blocks in a part: 512 KiB, which fits the second-level cache of any server core.
-const PART_BLOCKS: usize = 8 << 10;
+const PART_BLOCKS: usize = 4 << 10;
 /// More parts than this cost more in scattered writes than they save; parts of larger filters grow instead.
 const MOST_PARTS: usize = 512;
 /// Digests sorted at a time, at least: 128 MiB of them.
@@ -41,9 +41,14 @@ impl BloomFilter {
     /// # Ok::<(), mayhap::Error>(())
     /// ```
     pub fn insert_bulk(&mut self, digests: &[Digest], threads: usize) {
-        let mut sorters = Vec::new();
+        self.insert_bulk_with(&mut BulkMemory::new(), digests, threads);
+    }
+
+    /// [`insert_bulk`](Self::insert_bulk) with memory that is kept from call to call: for callers who have their digests
+    /// piece by piece. A piece should be at least twice as many digests as the filter has blocks.
+    pub fn insert_bulk_with(&mut self, memory: &mut BulkMemory, digests: &[Digest], threads: usize) {
         for slab in digests.chunks(self.slab()) {
-            self.insert_slab(slab, threads, &mut sorters);
+            self.insert_slab(slab, threads, &mut memory.sorters);
         }
     }
 
@@ -81,6 +86,27 @@ impl BloomFilter {
         } else {
             Region::new(blocks, shape, kernel).fill(digests, |digest| digest, sorters);
         }
+    }
+}
+
+/// What [`BloomFilter::insert_bulk_with`] sorts in. Fresh memory for each call would cost as much, in page faults, as all
+/// the rest.
+#[derive(Default)]
+pub struct BulkMemory {
+    sorters: Vec<Sorter>,
+}
+
+impl BulkMemory {
+    /// None yet; it grows with its first use.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { sorters: Vec::new() }
+    }
+}
+
+impl core::fmt::Debug for BulkMemory {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("BulkMemory").field("threads", &self.sorters.len()).finish_non_exhaustive()
     }
 }
 
@@ -141,8 +167,7 @@ impl<'a> Region<'a> {
     }
 }
 
-/// One thread's digests, sorted by the part they belong to. Kept from slab to slab: fresh memory for each would cost as
-/// much, in page faults, as all the rest.
+/// One thread's digests, sorted by the part they belong to. Kept from slab to slab.
 #[derive(Default)]
 struct Sorter {
     lists: Vec<Vec<u64>>,

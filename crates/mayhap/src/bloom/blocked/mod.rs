@@ -33,6 +33,8 @@ mod parts;
 mod shared;
 
 pub use builder::BloomBuilder;
+#[cfg(feature = "std")]
+pub use bulk::BulkMemory;
 
 use core::fmt;
 
