@@ -12,7 +12,7 @@ use crate::{Failure, Settings, keys};
 /// Times every command over a file of `lines` distinct URL lines; the output goes to /dev/null.
 pub(crate) fn run(lines: usize, mayhap: &Path, settings: &Settings) -> Result<Report, Failure> {
     must_exist(mayhap)?;
-    let file = UrlFile::create("dedup", keys::present(0, lines))?;
+    let file = UrlFile::create("dedup", keys::present(0, lines), "")?;
     let planned = format!("{lines}");
     let mayhap = mayhap.as_os_str();
     let path = file.path.as_os_str();

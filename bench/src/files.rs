@@ -14,6 +14,8 @@ use crate::{Failure, Settings, keys};
 
 /// What the filter is asked about: half of it is there.
 const ASKED: usize = 10_000_000;
+/// Makes the lines 40 bytes long on average, as URLs of a crawl are.
+const SUFFIX: &str = "?page=all";
 
 /// The filter that is built, removed when dropped.
 struct FilterFile(PathBuf);
@@ -27,10 +29,10 @@ impl Drop for FilterFile {
 /// Builds a filter of `lines` lines, and asks it about others.
 pub(crate) fn run(lines: usize, mayhap: &Path, settings: &Settings) -> Result<Report, Failure> {
     must_exist(mayhap)?;
-    let built = UrlFile::create("build", keys::present(0, lines))?;
+    let built = UrlFile::create("build", keys::present(0, lines), SUFFIX)?;
     let half = ASKED.min(lines) / 2;
     let asked = keys::present(0, half).flat_map(|number| [number, number + (lines as u64)]);
-    let asked = UrlFile::create("check", asked)?;
+    let asked = UrlFile::create("check", asked, SUFFIX)?;
     let filter = FilterFile(std::env::temp_dir().join(format!("mayhap-bench-{}.mayhap", std::process::id())));
     let planned = format!("{lines}");
     let ways = ways(mayhap.as_os_str(), &planned, &built, &asked, filter.0.as_os_str());

@@ -14,8 +14,12 @@ pub(crate) struct UrlFile {
 }
 
 impl UrlFile {
-    /// Of the keys with these numbers; `name` tells it from others of this process.
-    pub(crate) fn create(name: &str, numbers: impl Iterator<Item = u64>) -> Result<Self, Failure> {
+    /// Of the keys with these numbers, each with `suffix` after it; `name` tells the file from others of this process.
+    pub(crate) fn create(
+        name: &str,
+        numbers: impl Iterator<Item = u64>,
+        suffix: &str,
+    ) -> Result<Self, Failure> {
         let path = std::env::temp_dir().join(format!("mayhap-bench-{name}-{}.txt", std::process::id()));
         eprintln!("{name}: writing {}", path.display());
         let mut file = Self { path, bytes: 0 };
@@ -24,6 +28,7 @@ impl UrlFile {
         for number in numbers {
             line.clear();
             keys::write_url(&mut line, number);
+            line.push_str(suffix);
             line.push('\n');
             file.bytes += line.len() as u64;
             output.write_all(line.as_bytes())?;
@@ -47,7 +52,7 @@ mod tests {
 
     #[test]
     fn the_file_has_its_lines_and_goes_away() {
-        let file = UrlFile::create("test", keys::present(0, 1000)).expect("a small temporary file");
+        let file = UrlFile::create("test", keys::present(0, 1000), "").expect("a small temporary file");
         let text = fs::read_to_string(&file.path).expect("the file just written");
         assert_eq!(text.lines().count(), 1000);
         assert_eq!(text.len() as u64, file.bytes);

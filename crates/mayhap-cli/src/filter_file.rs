@@ -7,7 +7,7 @@ use clap::Args;
 use mayhap::bits::{Blocks, Mapped, Owned};
 use mayhap::codec::{Existing, FileError, FormatError, Header, Kind, Reader};
 use mayhap::formats::ForeignFile;
-use mayhap::hash::SecretKey;
+use mayhap::hash::{KeyHasher, SecretKey};
 use mayhap::{AnyFilter, Bitmap, Digest, MappedAnyFilter, MappedBitmap, ReadOptions};
 
 use crate::failure::Failure;
@@ -36,8 +36,8 @@ impl Unlock {
     /// The secret key, if a file of it was given.
     pub(crate) fn secret_key(&self) -> Result<Option<SecretKey>, Failure> {
         let Some(path) = &self.key_file else { return Ok(None) };
-        let text = fs::read_to_string(path).map_err(|error| cannot_read(path, &error))?;
-        match parse_key(text.trim()) {
+        let bytes = fs::read(path).map_err(|error| cannot_read(path, &error))?;
+        match str::from_utf8(&bytes).ok().and_then(|text| parse_key(text.trim())) {
             Some(key) => Ok(Some(SecretKey::new(key))),
             None => Err(Failure::Message(format!(
                 "{} holds no secret key; it should be 32 hexadecimal digits, as `openssl rand -hex 16` writes them",
@@ -132,6 +132,14 @@ impl<S: Blocks> FilterFile<S> {
             Self::Filter(filter) => filter.kind(),
             Self::Bitmap(_) => Kind::BITMAP,
             Self::Foreign(_) => Kind::FOREIGN,
+        }
+    }
+
+    /// What makes digests of its keys, if that is all there is to it.
+    pub(crate) fn hasher(&self) -> Option<&KeyHasher> {
+        match self {
+            Self::Filter(filter) => Some(filter.hasher()),
+            Self::Bitmap(_) | Self::Foreign(_) => None,
         }
     }
 

@@ -2,9 +2,11 @@
 
 use mayhap::Digest;
 use mayhap::bits::Mapped;
+use mayhap::hash::KeyHasher;
 
 use crate::failure::Failure;
 use crate::filter_file::FilterFile;
+use crate::keys::Pending;
 
 /// Several filters, and what becomes of their answers.
 #[derive(Debug)]
@@ -23,6 +25,8 @@ pub(super) struct Questions<'a> {
 pub(super) struct Question<'a> {
     name: &'a str,
     filter: &'a FilterFile<Mapped>,
+    /// Found once, because finding it for every key takes as long as hashing a short one.
+    hasher: Option<&'a KeyHasher>,
     /// Each filter has its own: they may differ in their hash functions.
     digests: Vec<Digest>,
     found: Vec<bool>,
@@ -35,7 +39,8 @@ impl<'a> Questions<'a> {
         let question = |(name, filter): &'a (String, _)| Question {
             name,
             filter,
-            digests: Vec::new(),
+            hasher: filter.hasher(),
+            digests: Vec::with_capacity(Pending::MOST),
             found: Vec::new(),
             matching: 0,
         };
@@ -46,7 +51,10 @@ impl<'a> Questions<'a> {
     #[inline]
     pub(super) fn push(&mut self, key: &[u8]) -> Result<(), Failure> {
         for question in &mut self.each {
-            question.digests.push(question.filter.hash(key)?);
+            question.digests.push(match question.hasher {
+                Some(hasher) => hasher.digest(key),
+                None => question.filter.hash(key)?,
+            });
         }
         Ok(())
     }

@@ -59,9 +59,6 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(super) unlock: Unlock,
 
-    #[command(flatten)]
-    pub(super) keys: KeyOptions,
-
     /// Write the summary and the warning as JSON, one object per line; with --count the summary is the result
     #[arg(long, conflicts_with = "quiet")]
     pub(super) json: bool,
@@ -69,6 +66,9 @@ pub(crate) struct Arguments {
     /// No summary, no warning, no progress
     #[arg(short, long)]
     pub(super) quiet: bool,
+
+    #[command(flatten)]
+    pub(super) keys: KeyOptions,
 }
 
 const EXAMPLES: &str = "\

@@ -1,4 +1,4 @@
-//! Runs `docs/cookbook.md`: every block of bash, in order, as a reader would copy it.
+//! Runs `docs/cookbook.md` and `docs/cli.md`: every block of bash, in order, as a reader would copy it.
 //!
 //! A block of text after one is what it prints; `…` in it stands for anything. Blocks with another word after `bash` are
 //! run where that program is installed.
@@ -12,7 +12,6 @@ use std::process::Command;
 
 use run::Directory;
 
-const PAGE: &str = include_str!("../../../docs/cookbook.md");
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// Of `user:1` to `user:1000`, at 1 %.
@@ -30,10 +29,21 @@ struct Block {
 
 #[test]
 fn every_recipe_runs() {
-    let blocks = blocks(PAGE);
+    every_block_runs("cookbook");
+}
+
+#[test]
+fn every_command_is_shown_as_it_is() {
+    every_block_runs("cli");
+}
+
+/// Runs the page with this name.
+fn every_block_runs(name: &str) {
+    let page = fs::read_to_string(format!("{REPOSITORY}/docs/{name}.md")).expect("the page");
+    let blocks = blocks(&page);
     assert!(blocks.len() >= 12, "{} blocks", blocks.len());
     assert!(blocks.iter().filter(|block| block.expected.is_some()).count() >= 8);
-    let directory = Directory::new("cookbook");
+    let directory = Directory::new(name);
     let root = Path::new(directory.path());
     // What the page finds in a checkout, and a file that a Java program has written.
     std::os::unix::fs::symlink(format!("{REPOSITORY}/testdata"), root.join("testdata")).unwrap();
@@ -64,9 +74,9 @@ fn every_recipe_runs() {
     let last = (0..blocks.len()).rev().find(|number| root.join(format!(".out{number}")).exists());
 
     for (number, (block, _)) in blocks.iter().zip(&is_run).enumerate().filter(|(_, (_, is_run))| **is_run) {
-        let read = |name: &str| fs::read_to_string(root.join(format!(".{name}{number}"))).unwrap_or_default();
+        let read = |what: &str| fs::read_to_string(root.join(format!(".{what}{number}"))).unwrap_or_default();
         let (printed, said) = (read("out"), read("err"));
-        let place = format!("docs/cookbook.md, line {}: printed\n{printed}\nsaid\n{said}", block.line);
+        let place = format!("docs/{name}.md, line {}: printed\n{printed}\nsaid\n{said}", block.line);
         assert!(status.success() || Some(number) != last, "{place}\nand failed");
         if let Some(expected) = &block.expected {
             let fits = expected.lines().count() == printed.lines().count()
