@@ -91,11 +91,12 @@ impl Axes<'_> {
             if self.all.last().is_some_and(|last| keys <= last.keys) {
                 let x = self.x(keys as f64);
                 line(svg, "axis", (x, BOTTOM), (x, BOTTOM + 4.0));
-                text(svg, "middle", (x, BOTTOM + 18.0), &report::count(keys));
+                let label = if power == 9 { String::from("1 B") } else { report::count(keys) };
+                text(svg, "middle", (x, BOTTOM + 18.0), &label);
             }
         }
         // Where the filter has as many bits as a cache, or as 32 bits can count.
-        let borders = [("512 KiB", 22.0), ("32 MiB", 28.0), ("2³² bits", 32.0), ("2³³ bits", 33.0)];
+        let borders = [("512 KiB", 22.0), ("32 MiB", 28.0), ("2³² bits", 32.0)];
         for (name, log_bits) in borders {
             if let Some(keys) = self.keys_of(log_bits) {
                 let x = self.x(keys);

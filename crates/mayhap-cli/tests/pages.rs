@@ -46,8 +46,8 @@ fn every_block_runs(name: &str) {
     let directory = Directory::new(name);
     let root = Path::new(directory.path());
     // What the page finds in a checkout, and a file that a Java program has written.
-    std::os::unix::fs::symlink(format!("{REPOSITORY}/testdata"), root.join("testdata")).unwrap();
-    fs::write(root.join("users.bin"), guava_filter()).unwrap();
+    std::os::unix::fs::symlink(format!("{REPOSITORY}/testdata"), root.join("testdata")).expect("a link");
+    fs::write(root.join("users.bin"), guava_filter()).expect("a file");
 
     let is_run: Vec<bool> =
         blocks.iter().map(|block| block.needs.as_deref().is_none_or(is_installed)).collect();
@@ -57,13 +57,14 @@ fn every_block_runs(name: &str) {
         script += &format!("exec >.out{number} 2>.err{number}\n{}", block.script);
     }
     script += "exec >/dev/null 2>&1\ntouch .done\n";
-    fs::write(root.join(".script"), script).unwrap();
+    fs::write(root.join(".script"), script).expect("a file");
     let path = format!(
         "{}:{}",
-        Path::new(env!("CARGO_BIN_EXE_mayhap")).parent().unwrap().display(),
+        Path::new(env!("CARGO_BIN_EXE_mayhap")).parent().expect("a directory").display(),
         std::env::var("PATH").unwrap_or_default()
     );
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    let port = port.expect("a free port").port().to_string();
     let status = Command::new("bash")
         .arg(".script")
         .current_dir(root)

@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::batch::Batch;
-use super::reader::KeyReader;
+use super::reader::{KeyReader, on_threads};
 use crate::failure::Failure;
 
 impl KeyReader<'_> {
@@ -53,14 +53,7 @@ impl KeyReader<'_> {
                 }
             }
         };
-        thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
-            let mut outcomes = vec![run()];
-            for other in others {
-                outcomes.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            }
-            outcomes.into_iter().collect()
-        })
+        on_threads(threads, run)
     }
 }
 

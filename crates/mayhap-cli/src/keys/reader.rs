@@ -91,15 +91,23 @@ impl<'a> KeyReader<'a> {
             }
             outcome
         };
-        thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
-            let mut outcomes = vec![run()];
-            for other in others {
-                outcomes.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            }
-            outcomes.into_iter().collect()
-        })
+        on_threads(threads, run)
     }
+}
+
+/// Runs the same on several threads, this one among them, and returns what each of them returns.
+pub(super) fn on_threads<T: Send>(
+    threads: usize,
+    run: impl Fn() -> Result<T, Failure> + Sync,
+) -> Result<Vec<T>, Failure> {
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(&run)).collect();
+        let mut outcomes = vec![run()];
+        for other in others {
+            outcomes.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        outcomes.into_iter().collect()
+    })
 }
 
 fn records(source: &Source, options: &KeyOptions) -> Result<Records, Failure> {
