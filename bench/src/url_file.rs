@@ -34,6 +34,8 @@ impl UrlFile {
             output.write_all(line.as_bytes())?;
         }
         output.flush()?;
+        // On the disk now, not while something else is timed that waits for the disk.
+        output.get_ref().sync_all()?;
         eprintln!("{name}: {}", report::bytes(file.bytes as f64));
         Ok(file)
     }

@@ -10,7 +10,7 @@ use mayhap::codec::Kind;
 use mayhap::formats::ForeignFile;
 
 use crate::change::{Change, explain_insert, state};
-use crate::digests::{Beyond, Spool, Tally, default_threads, parse_threads, stream};
+use crate::digests::{Beyond, Spool, Tally, default_threads, one_by_one, parse_threads, stream};
 use crate::failure::{Answer, Failure, print, say};
 use crate::filter_file::{FilterFile, Unlock, insert_foreign};
 use crate::keys::{Batch, Inputs, KeyOptions, KeyReader};
@@ -133,7 +133,7 @@ fn add_all(
         return add_to_foreign(reader, progress, file);
     }
     let kind = filter.kind();
-    let hash = filter.key_hash();
+    let hash = one_by_one(filter.key_hash());
     let threads = arguments.threads.unwrap_or_else(default_threads);
     if matches!(
         kind,

@@ -17,7 +17,7 @@ use super::bits::BitFilter;
 use super::recipe::{Recipe, Way};
 use super::{Arguments, plan};
 use crate::change::{Refused, explain_insert};
-use crate::digests::{Beyond, Count, Distinct, Spool, Tally, stream};
+use crate::digests::{Beyond, Count, Distinct, Spool, Tally, one_by_one, stream};
 use crate::failure::Failure;
 use crate::filter_file::{FilterFile, number};
 use crate::keys::{Inputs, KeyReader};
@@ -173,7 +173,7 @@ impl Job<'_> {
         let insert = |(): &mut (), numbers: &[Digest]| {
             lock(&filter).insert_hashes(numbers).map(drop).map_err(|error| explain_insert(&error))
         };
-        let (tally, _) = stream(reader, self.threads, &progress, parse, || (), insert)?;
+        let (tally, _) = stream(reader, self.threads, &progress, one_by_one(parse), || (), insert)?;
         progress.finish();
         let mut filter = filter.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let (FilterFile::Bitmap(bitmap), None) = (&mut filter, range) {
@@ -217,7 +217,11 @@ impl Job<'_> {
         let reader = KeyReader::new(self.inputs, &self.arguments.key_options)?;
         let progress = self.progress();
         let hasher = &self.recipe.hasher;
-        let read = stream(reader, threads, &progress, |key| Ok(hasher.digest(key)), start, take);
+        let hash = |keys: &[&[u8]], digests: &mut [Digest]| {
+            hasher.digest_each(keys, digests);
+            Ok(())
+        };
+        let read = stream(reader, threads, &progress, hash, start, take);
         progress.finish();
         read
     }

@@ -14,4 +14,4 @@ mod stream;
 
 pub(crate) use distinct::{Count, Distinct};
 pub(crate) use spool::{Beyond, Spool};
-pub(crate) use stream::{Tally, default_threads, parse_threads, stream};
+pub(crate) use stream::{Tally, default_threads, one_by_one, parse_threads, stream};

@@ -23,36 +23,55 @@ pub(crate) struct Tally {
     pub(crate) bytes: u64,
 }
 
-/// Reads every key, hashes it with `hash`, and hands digests to `take` in pieces; on several threads in no certain
+/// Keys hashed at once.
+const HASHED: usize = 64;
+
+/// Reads every key, hashes it with `hash`, which gets some keys at a time, and hands digests to `take` in pieces; on several threads in no certain
 /// order, on one in that of the input. Each thread has a state of its own, from `start`; all of them are returned.
 pub(crate) fn stream<T: Send>(
     reader: KeyReader<'_>,
     threads: usize,
     progress: &Progress,
-    hash: impl Fn(&[u8]) -> Result<Digest, Failure> + Sync,
+    hash: impl Fn(&[&[u8]], &mut [Digest]) -> Result<(), Failure> + Sync,
     start: impl Fn() -> T + Sync,
     take: impl Fn(&mut T, &[Digest]) -> Result<(), Failure> + Sync,
 ) -> Result<(Tally, Vec<T>), Failure> {
     let parts = reader.share(threads, |next| {
         let (mut state, mut tally) = (start(), Tally::default());
-        let (mut batch, mut digests) = (Batch::default(), Vec::with_capacity(TOGETHER));
+        let mut batch = Batch::default();
+        let mut digests = [Digest::new(0); TOGETHER];
+        let mut filled = 0;
         while next(&mut batch)? {
+            let mut keys: [&[u8]; HASHED] = [&[]; HASHED];
+            let mut count = 0;
+            let mut hash_all = |keys: &[&[u8]], state: &mut T| {
+                hash(keys, &mut digests[filled..filled + keys.len()])?;
+                filled += keys.len();
+                tally.lines += keys.len() as u64;
+                // There is room for as many keys again, or what there is is handed on.
+                if filled + HASHED > TOGETHER {
+                    take(state, &digests[..filled])?;
+                    filled = 0;
+                }
+                Ok::<(), Failure>(())
+            };
             batch.for_each(|key, _| {
-                digests.push(hash(key)?);
-                tally.lines += 1;
-                if digests.len() == TOGETHER {
-                    take(&mut state, &digests)?;
-                    digests.clear();
+                keys[count] = key;
+                count += 1;
+                if count == HASHED {
+                    count = 0;
+                    hash_all(&keys, &mut state)?;
                 }
                 Ok(())
             })?;
+            hash_all(&keys[..count], &mut state)?;
             tally.bytes += batch.read_bytes();
             progress.advance(batch.read_bytes(), || {
                 // The threads share the work about evenly, which is as exact as a moving number can be read.
                 format!("{} keys", format_count(tally.lines.saturating_mul(threads as u64)))
             });
         }
-        take(&mut state, &digests)?;
+        take(&mut state, &digests[..filled])?;
         Ok((tally, state))
     })?;
     let mut total = Tally::default();
@@ -63,6 +82,18 @@ pub(crate) fn stream<T: Send>(
     });
     let states = states.collect();
     Ok((total, states))
+}
+
+/// Hashes keys one by one: for what isn't plain hashing.
+pub(crate) fn one_by_one(
+    hash: impl Fn(&[u8]) -> Result<Digest, Failure> + Sync,
+) -> impl Fn(&[&[u8]], &mut [Digest]) -> Result<(), Failure> + Sync {
+    move |keys, digests| {
+        for (digest, key) in digests.iter_mut().zip(keys) {
+            *digest = hash(key)?;
+        }
+        Ok(())
+    }
 }
 
 /// As many as there are cores.

@@ -11,13 +11,13 @@ use crate::numbers::{format_rate, format_size, group_digits};
 pub(super) fn describe(facts: &mut Facts, header: &Header, file_bytes: u64) {
     facts.set("kind_number", header.kind.get());
     facts.add(
-        "format",
+        "file",
         format!("version {}, recipe {}", header.version, header.recipe),
         "version",
         header.version.to_string(),
     );
     facts.set("recipe", header.recipe);
-    facts.add("size", format_size(file_bytes), "file_bytes", file_bytes);
+    facts.add("file size", format_size(file_bytes), "file_bytes", file_bytes);
     facts.set("sections", header.sections.len());
     describe_hash(facts, &header.hash);
     if header.planned_keys > 0 {

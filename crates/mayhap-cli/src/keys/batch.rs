@@ -98,14 +98,14 @@ impl Batch {
     /// # Errors
     /// When a line ends otherwise than those before it, and that isn't allowed; or when `each` fails.
     #[inline]
-    pub(crate) fn for_each(
-        &self,
-        mut each: impl FnMut(&[u8], Range<usize>) -> Result<(), Failure>,
+    pub(crate) fn for_each<'a>(
+        &'a self,
+        mut each: impl FnMut(&'a [u8], Range<usize>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let text = self.text();
         match &self.layout {
             Layout::Table(table) => {
-                let mut each_row = |row: &Row| each(&table.fields[row.key.clone()], row.record.clone());
+                let mut each_row = |row: &'a Row| each(&table.fields[row.key.clone()], row.record.clone());
                 table.rows.iter().try_for_each(&mut each_row)
             }
             &Layout::Lines { terminator, ends } => {

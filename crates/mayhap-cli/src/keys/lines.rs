@@ -7,7 +7,7 @@ use std::io::{self, Read};
 
 /// What one read asks for. Large enough that system calls don't count, small enough to stay in the cache between
 /// being filled, hashed and written out.
-pub(super) const READ_SIZE: usize = 1 << 20;
+pub(super) const READ_SIZE: usize = 1 << 18;
 
 /// An input as pieces that end where a line does. What is left of one goes to the beginning of the next, which may be
 /// another buffer, of another thread.

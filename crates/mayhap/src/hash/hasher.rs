@@ -240,6 +240,28 @@ impl KeyHasher {
         self.digest_bytes(key.key_bytes().as_ref())
     }
 
+    /// The digests of many keys: `digests[i]` of `keys[i]`. The function is chosen once, and the work on several keys
+    /// overlaps.
+    ///
+    /// ```
+    /// use mayhap::{Digest, hash::KeyHasher};
+    ///
+    /// let hasher = KeyHasher::xxh3(7);
+    /// let mut digests = [Digest::new(0); 2];
+    /// hasher.digest_each(&["apple", "pear"], &mut digests);
+    /// assert_eq!(digests[1], hasher.digest("pear"));
+    /// ```
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn digest_each<K: Key>(&self, keys: &[K], digests: &mut [Digest]) {
+        assert_eq!(keys.len(), digests.len(), "one digest for each key");
+        match self.as_xxh3() {
+            Some(xxh3) => digest_all(xxh3, keys, digests),
+            None => digest_all(self, keys, digests),
+        }
+    }
+
     /// The hash function by itself, if it is XXH3: for loops that choose once.
     #[inline(always)]
     pub(crate) fn as_xxh3(&self) -> Option<&Xxh3> {
@@ -267,6 +289,13 @@ impl KeyHasher {
             Kind::Named { function, seed } => Digest(finish_64(function.hash(bytes, *seed))),
             Kind::Custom(function) => Digest(finish_64(function.hash(bytes))),
         }
+    }
+}
+
+#[inline(always)]
+fn digest_all<K: Key>(digester: &impl Digester, keys: &[K], digests: &mut [Digest]) {
+    for (digest, key) in digests.iter_mut().zip(keys) {
+        *digest = digester.digest_bytes(key.key_bytes().as_ref());
     }
 }
 
