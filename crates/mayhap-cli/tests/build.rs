@@ -47,6 +47,24 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory takes it")
 }
 
+/// Layers must be filled as by keys in any order: a sorted one that the filter's own arithmetic shares would put all bits
+/// of a layer into one corner, and what the bits say of the keys would be wrong.
+#[test]
+fn layers_are_filled_evenly() {
+    let directory = Directory::new("even-layers");
+    let keys: String = (0..300_000).map(|number| format!("{number}\n")).collect();
+    for kind in ["scalable", "scalable-cuckoo"] {
+        let path = format!("{}/{kind}.mayhap", directory.path());
+        let output = mayhap(&["build", "-q", "--kind", kind, "-n", "1000", "-o", &path], keys.as_bytes());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let info = mayhap(&["info", "--json", &path], b"");
+        let info: Value = serde_json::from_slice(&info.stdout).expect("JSON");
+        let keys = info["estimated_keys"].as_u64().expect("a number");
+        // About a hundredth of the keys were taken for repeats when they were added.
+        assert!((294_000..=306_000).contains(&keys), "{kind}: {keys}");
+    }
+}
+
 #[test]
 fn every_kind_holds_every_key_and_keeps_its_rate() {
     let directory = Directory::new("build-kinds");

@@ -9,6 +9,7 @@ use std::process;
 use mayhap::Digest;
 
 use crate::failure::Failure;
+use crate::measure::mix;
 
 /// Digests held in memory: 64 MiB of them.
 const HELD: usize = 8 << 20;
@@ -129,10 +130,11 @@ impl Spool {
     }
 }
 
-/// The order of the digests. Not their own: filters that grow take the first of them into their first layer, which would
-/// then have all of its keys at one end.
+/// The order of the digests: none that a filter could see. Filters that grow take the first of them into their first
+/// layer. In the order of the digests themselves that would have all of its keys at one end, and in that of a multiple
+/// all of its bits, because filters multiply too.
 fn order(digest: Digest) -> u64 {
-    digest.get().wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    mix(digest.get())
 }
 
 #[allow(clippy::cast_possible_truncation)] // The upper half of a product of two 64-bit numbers.
