@@ -9,11 +9,11 @@ use mayhap::Digest;
 use mayhap::codec::Kind;
 use mayhap::formats::ForeignFile;
 
-use crate::change::{Change, explain_insert, state};
-use crate::digests::{Beyond, Spool, Tally, default_threads, one_by_one, parse_threads, stream};
+use crate::change::{ChangeOptions, explain_insert, state};
+use crate::digests::{Beyond, Spool, Tally, one_by_one, stream};
 use crate::failure::{Answer, Failure, print, say};
-use crate::filter_file::{FilterFile, Unlock, insert_foreign};
-use crate::keys::{Batch, Inputs, KeyOptions, KeyReader};
+use crate::filter_file::{FilterFile, insert_foreign};
+use crate::keys::{Batch, Inputs, KeyReader};
 use crate::numbers::{format_rate, group_digits};
 use crate::progress::Progress;
 
@@ -41,27 +41,8 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "skip_present")]
     copies: bool,
 
-    /// Say what would be done, and change nothing
-    #[arg(long)]
-    dry_run: bool,
-
     #[command(flatten)]
-    unlock: Unlock,
-
-    /// Threads to read and hash with [default: as many as there are cores]
-    #[arg(long, value_name = "COUNT", value_parser = parse_threads)]
-    threads: Option<usize>,
-
-    /// Print the summary as JSON on standard output
-    #[arg(long, conflicts_with = "quiet")]
-    json: bool,
-
-    /// No summary, no warning, no progress
-    #[arg(short, long)]
-    quiet: bool,
-
-    #[command(flatten)]
-    key_options: KeyOptions,
+    how: ChangeOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -83,13 +64,9 @@ Exit codes: 0 the keys are in the filter, 2 error, and the file is as it was.";
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let start = Instant::now();
     let inputs = Inputs::check(&arguments.files)?;
-    let reader = KeyReader::new(&inputs, &arguments.key_options)?;
-    let mut change = if arguments.dry_run {
-        Change::rehearse(&arguments.filter, &arguments.unlock)?
-    } else {
-        Change::open(&arguments.filter, &arguments.unlock, arguments.quiet)?
-    };
-    let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.quiet);
+    let reader = KeyReader::new(&inputs, &arguments.how.key_options)?;
+    let mut change = arguments.how.open(&arguments.filter)?;
+    let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.how.quiet);
     let added = add_all(arguments, reader, &progress, &mut change.filter)?;
     progress.finish();
     if added.tally.lines == 0 {
@@ -99,14 +76,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             arguments.filter.display()
         )));
     }
-    if !arguments.dry_run && added.has_changed {
+    if !arguments.how.dry_run && added.has_changed {
         change.save()?;
     }
     let summary =
         Summary { arguments, added, filter: &change.filter, seconds: start.elapsed().as_secs_f64() };
-    if arguments.json {
+    if arguments.how.json {
         print(&format!("{}\n", summary.json()))?;
-    } else if !arguments.quiet {
+    } else if !arguments.how.quiet {
         say(&summary.text());
     }
     Ok(Answer::Yes)
@@ -134,7 +111,7 @@ fn add_all(
     }
     let kind = filter.kind();
     let hash = one_by_one(filter.key_hash());
-    let threads = arguments.threads.unwrap_or_else(default_threads);
+    let threads = arguments.how.threads();
     if matches!(
         kind,
         Kind::BLOCKED_BLOOM | Kind::CLASSIC_BLOOM | Kind::DUAL_BLOOM | Kind::BITMAP | Kind::WINDOW_BLOOM
@@ -226,7 +203,7 @@ impl Summary<'_> {
     fn text(&self) -> String {
         let Added { new, keys, has_changed, .. } = self.added;
         let path = self.arguments.filter.display();
-        let outcome = match (self.arguments.dry_run, has_changed) {
+        let outcome = match (self.arguments.how.dry_run, has_changed) {
             (true, _) => "; nothing was changed, as asked",
             (false, true) => "",
             (false, false) => "; the file is as it was",
@@ -235,7 +212,7 @@ impl Summary<'_> {
             "mayhap: {path}: {} keys read, {} of them new{outcome}\nmayhap: {}",
             group_digits(keys),
             group_digits(new),
-            state(self.filter, self.arguments.dry_run),
+            state(self.filter, self.arguments.how.dry_run),
         );
         if let FilterFile::Filter(filter) = self.filter {
             text += &format!(
@@ -262,7 +239,7 @@ impl Summary<'_> {
             "lines": self.added.tally.lines,
             "keys": self.added.keys,
             "new": self.added.new,
-            "written": self.added.has_changed && !self.arguments.dry_run,
+            "written": self.added.has_changed && !self.arguments.how.dry_run,
             "keys_now": self.filter.estimated_len(),
             "rate_now": self.filter.expected_rate(),
             "planned_keys": planned.map(mayhap::AnyFilter::planned_keys),

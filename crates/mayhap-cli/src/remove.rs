@@ -7,11 +7,11 @@ use std::time::Instant;
 use clap::Args;
 use mayhap::Digest;
 
-use crate::change::{Change, state};
-use crate::digests::{Beyond, Spool, default_threads, parse_threads};
+use crate::change::{ChangeOptions, state};
+use crate::digests::{Beyond, Spool};
 use crate::failure::{Answer, Failure, print, say};
-use crate::filter_file::{FilterFile, Unlock};
-use crate::keys::{Batch, Inputs, KeyOptions, KeyReader, Pending};
+use crate::filter_file::FilterFile;
+use crate::keys::{Batch, Inputs, KeyReader, Pending};
 use crate::numbers::group_digits;
 use crate::progress::Progress;
 
@@ -46,27 +46,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     copies: bool,
 
-    /// Say what would be done, and change nothing
-    #[arg(long)]
-    dry_run: bool,
-
     #[command(flatten)]
-    unlock: Unlock,
-
-    /// Threads to read and hash with [default: as many as there are cores]
-    #[arg(long, value_name = "COUNT", value_parser = parse_threads)]
-    threads: Option<usize>,
-
-    /// Print the summary as JSON on standard output
-    #[arg(long, conflicts_with = "quiet")]
-    json: bool,
-
-    /// No summary, no progress
-    #[arg(short, long)]
-    quiet: bool,
-
-    #[command(flatten)]
-    key_options: KeyOptions,
+    how: ChangeOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -85,14 +66,10 @@ Exit codes: 0 all keys were there and are removed, 1 some were not there (the ot
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let start = Instant::now();
     let inputs = Inputs::check(&arguments.files)?;
-    let reader = KeyReader::new(&inputs, &arguments.key_options)?;
-    let mut change = if arguments.dry_run {
-        Change::rehearse(&arguments.filter, &arguments.unlock)?
-    } else {
-        Change::open(&arguments.filter, &arguments.unlock, arguments.quiet)?
-    };
+    let reader = KeyReader::new(&inputs, &arguments.how.key_options)?;
+    let mut change = arguments.how.open(&arguments.filter)?;
     refuse_what_cannot_remove(arguments, &change.filter)?;
-    let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.quiet);
+    let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.how.quiet);
     let (spool, mut found) = ask(arguments, reader, &progress, &change.filter)?;
     progress.finish();
     if found.keys == 0 {
@@ -115,16 +92,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         } else {
             spool.for_each_distinct(remove)?;
         }
-        if found.removed > 0 && !arguments.dry_run {
+        if found.removed > 0 && !arguments.how.dry_run {
             change.save()?;
         }
     }
-    let is_written = !is_held_back && found.removed > 0 && !arguments.dry_run;
+    let is_written = !is_held_back && found.removed > 0 && !arguments.how.dry_run;
     let summary =
         Summary { arguments, found: &found, filter: &change.filter, is_held_back, is_written, start };
-    if arguments.json {
+    if arguments.how.json {
         print(&format!("{}\n", summary.json()))?;
-    } else if !arguments.quiet {
+    } else if !arguments.how.quiet {
         say(&summary.text());
     }
     Ok(if found.absent == 0 && found.taken == 0 { Answer::Yes } else { Answer::No })
@@ -170,7 +147,7 @@ fn ask(
 ) -> Result<(Spool, Found), Failure> {
     let spool = Mutex::new(Spool::new(Beyond::beside(&arguments.filter)));
     let hash = filter.key_hash();
-    let threads = arguments.threads.unwrap_or_else(default_threads);
+    let threads = arguments.how.threads();
     let parts = reader.share(threads, |next| {
         let mut found = Found::default();
         let (mut batch, mut pending, mut digests) = (Batch::default(), Pending::new(), Vec::new());
@@ -252,7 +229,7 @@ impl Summary<'_> {
                     group_digits(*keys)
                 );
         }
-        let verb = if self.arguments.dry_run { "would be removed" } else { "removed" };
+        let verb = if self.arguments.how.dry_run { "would be removed" } else { "removed" };
         text += &format!(
             "mayhap: {path}: {} keys {verb}, of {} read",
             group_digits(*removed),
@@ -267,7 +244,7 @@ impl Summary<'_> {
         if !self.is_written {
             text += "; nothing was changed";
         }
-        text + &format!("\nmayhap: {}", state(self.filter, self.arguments.dry_run))
+        text + &format!("\nmayhap: {}", state(self.filter, self.arguments.how.dry_run))
     }
 
     fn json(&self) -> String {

@@ -9,14 +9,57 @@ mod lock;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use mayhap::codec::Existing;
 
 pub(crate) use insert::{Refused, explain as explain_insert, state};
 pub(crate) use lock::Lock;
 
+use crate::digests::{default_threads, parse_threads};
 use crate::failure::Failure;
 use crate::filter_file::{FilterFile, Unlock};
-use crate::keys::cannot_read;
+use crate::keys::{KeyOptions, cannot_read};
+
+/// The flags that both have.
+#[derive(Args, Debug)]
+pub(crate) struct ChangeOptions {
+    /// Say what would be done, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    #[command(flatten)]
+    unlock: Unlock,
+
+    /// Threads to read and hash with [default: as many as there are cores]
+    #[arg(long, value_name = "COUNT", value_parser = parse_threads)]
+    threads: Option<usize>,
+
+    /// Print the summary as JSON on standard output
+    #[arg(long, conflicts_with = "quiet")]
+    pub(crate) json: bool,
+
+    /// No summary, no warning, no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) key_options: KeyOptions,
+}
+
+impl ChangeOptions {
+    /// Reads the file that is to be changed, or only to be looked at.
+    pub(crate) fn open(&self, path: &Path) -> Result<Change, Failure> {
+        if self.dry_run {
+            Change::rehearse(path, &self.unlock)
+        } else {
+            Change::open(path, &self.unlock, self.quiet)
+        }
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(default_threads)
+    }
+}
 
 /// A filter file that is ours to change until this is dropped.
 #[derive(Debug)]
@@ -29,7 +72,7 @@ pub(crate) struct Change {
 
 impl Change {
     /// Reads the file. Waits while another process changes it, and says so unless it is to be quiet.
-    pub(crate) fn open(path: &Path, unlock: &Unlock, quiet: bool) -> Result<Self, Failure> {
+    fn open(path: &Path, unlock: &Unlock, quiet: bool) -> Result<Self, Failure> {
         let path = fs::canonicalize(path).map_err(|error| cannot_read(path, &error))?;
         // Before a lock is made beside it: is it a filter at all?
         unlock.map(&path)?;
@@ -38,7 +81,7 @@ impl Change {
     }
 
     /// Reads the file to try out a change that will not be saved.
-    pub(crate) fn rehearse(path: &Path, unlock: &Unlock) -> Result<Self, Failure> {
+    fn rehearse(path: &Path, unlock: &Unlock) -> Result<Self, Failure> {
         Ok(Self { filter: unlock.open(path)?, path: path.to_path_buf(), _lock: None })
     }
 
