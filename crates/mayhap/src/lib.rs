@@ -48,7 +48,7 @@
 //! `std` (default): run-time choice of AVX2, threads, mapped files, huge pages, streams. Without it the crate is
 //! `no_std` and needs `alloc`; filters and files are the same, bit for bit. `bitmap` (default): exact sets of integers,
 //! with the crate `roaring`. `hashes`: wyhash and the cryptographic digests among the [named](hash::NamedHash) hash
-//! functions. Either way the target must have 64-bit atomics, for filters that are shared between threads.
+//! functions. `formats`: the filters of other systems, byte for byte. Either way the target must have 64-bit atomics, for filters that are shared between threads.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(unsafe_code)]
