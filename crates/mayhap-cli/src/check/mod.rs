@@ -141,9 +141,9 @@ impl Desk<'_> {
     /// Asks for all records of a batch, and keeps what is to be printed.
     fn work(&mut self, batch: &Batch) -> Result<(), Failure> {
         let text = batch.text();
-        batch.for_each(|key, place| {
-            self.questions.push(key)?;
-            if self.pending.push(place) { self.answer(text) } else { Ok(()) }
+        batch.in_groups(|keys, places| {
+            self.questions.push(keys)?;
+            if self.pending.push_all(places) { self.answer(text) } else { Ok(()) }
         })?;
         self.answer(text)
     }

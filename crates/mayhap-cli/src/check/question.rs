@@ -47,16 +47,9 @@ impl<'a> Questions<'a> {
         Self { each: filters.iter().map(question).collect(), all, invert, is_wanted: Vec::new(), asked: 0 }
     }
 
-    /// One more key.
-    #[inline]
-    pub(super) fn push(&mut self, key: &[u8]) -> Result<(), Failure> {
-        for question in &mut self.each {
-            question.digests.push(match question.hasher {
-                Some(hasher) => hasher.digest(key),
-                None => question.filter.hash(key)?,
-            });
-        }
-        Ok(())
+    /// Some more keys.
+    pub(super) fn push(&mut self, keys: &[&[u8]]) -> Result<(), Failure> {
+        self.each.iter_mut().try_for_each(|question| question.push(keys))
     }
 
     /// Asks all filters about the keys there are, which are so many.
@@ -106,6 +99,19 @@ impl<'a> Questions<'a> {
 }
 
 impl Question<'_> {
+    fn push(&mut self, keys: &[&[u8]]) -> Result<(), Failure> {
+        if let Some(hasher) = self.hasher {
+            let before = self.digests.len();
+            self.digests.resize(before + keys.len(), Digest::new(0));
+            hasher.digest_each(keys, &mut self.digests[before..]);
+        } else {
+            for key in keys {
+                self.digests.push(self.filter.hash(key)?);
+            }
+        }
+        Ok(())
+    }
+
     fn ask(&mut self) {
         self.found.clear();
         self.found.resize(self.digests.len(), false);

@@ -77,9 +77,11 @@ impl<W: Write> Sieve<W> {
                 if self.pending.push(place) { self.write_wanted(text) } else { Ok(()) }
             })?;
         } else {
-            batch.for_each(|key, place| {
-                self.digests.push(self.hasher.digest(key));
-                if self.pending.push(place) { self.write_wanted(text) } else { Ok(()) }
+            batch.in_groups(|keys, places| {
+                let before = self.digests.len();
+                self.digests.resize(before + keys.len(), Digest::new(0));
+                self.hasher.digest_each(keys, &mut self.digests[before..]);
+                if self.pending.push_all(places) { self.write_wanted(text) } else { Ok(()) }
             })?;
         }
         self.write_wanted(text)

@@ -23,11 +23,9 @@ pub(crate) struct Tally {
     pub(crate) bytes: u64,
 }
 
-/// Keys hashed at once.
-const HASHED: usize = 64;
-
-/// Reads every key, hashes it with `hash`, which gets some keys at a time, and hands digests to `take` in pieces; on several threads in no certain
-/// order, on one in that of the input. Each thread has a state of its own, from `start`; all of them are returned.
+/// Reads every key, hashes it with `hash`, which gets some keys at a time, and hands digests to `take` in pieces; on
+/// several threads in no certain order, on one in that of the input. Each thread has a state of its own, from `start`; all
+/// of them are returned.
 pub(crate) fn stream<T: Send>(
     reader: KeyReader<'_>,
     threads: usize,
@@ -42,29 +40,17 @@ pub(crate) fn stream<T: Send>(
         let mut digests = [Digest::new(0); TOGETHER];
         let mut filled = 0;
         while next(&mut batch)? {
-            let mut keys: [&[u8]; HASHED] = [&[]; HASHED];
-            let mut count = 0;
-            let mut hash_all = |keys: &[&[u8]], state: &mut T| {
+            batch.in_groups(|keys, _| {
                 hash(keys, &mut digests[filled..filled + keys.len()])?;
                 filled += keys.len();
                 tally.lines += keys.len() as u64;
-                // There is room for as many keys again, or what there is is handed on.
-                if filled + HASHED > TOGETHER {
-                    take(state, &digests[..filled])?;
+                // There is room for another group, or what there is is handed on.
+                if filled + Batch::GROUP > TOGETHER {
+                    take(&mut state, &digests[..filled])?;
                     filled = 0;
-                }
-                Ok::<(), Failure>(())
-            };
-            batch.for_each(|key, _| {
-                keys[count] = key;
-                count += 1;
-                if count == HASHED {
-                    count = 0;
-                    hash_all(&keys, &mut state)?;
                 }
                 Ok(())
             })?;
-            hash_all(&keys[..count], &mut state)?;
             tally.bytes += batch.read_bytes();
             progress.advance(batch.read_bytes(), || {
                 // The threads share the work about evenly, which is as exact as a moving number can be read.

@@ -3,6 +3,7 @@
 //! ```text
 //! source    which files, and what they are packed in
 //! lines     whole lines in large pieces
+//! line_ends where each of them ends
 //! table     one field of CSV, TSV and the like
 //! parquet   one column of a Parquet file, with the feature of that name
 //! reader    all inputs in order, batch by batch; from several threads if need be
@@ -15,6 +16,7 @@
 //! line.
 
 mod batch;
+mod line_ends;
 mod lines;
 mod options;
 mod ordered;

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::ops::Range;
 
+use super::batch::Batch;
 use crate::failure::Failure;
 
 /// Where they stand in the text of the batch they come from. What they are asked by is whoever asks to know.
@@ -39,6 +40,13 @@ impl Pending {
     pub(crate) fn push(&mut self, place: Range<usize>) -> bool {
         self.places.push(place);
         self.places.len() >= Self::MOST
+    }
+
+    /// Some more of them, at most [`Batch::GROUP`]. True when it is time to ask.
+    #[inline]
+    pub(crate) fn push_all(&mut self, places: &[Range<usize>]) -> bool {
+        self.places.extend_from_slice(places);
+        self.places.len() + Batch::GROUP > Self::MOST
     }
 
     /// Where they stand, in order.
