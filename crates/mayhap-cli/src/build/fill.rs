@@ -60,39 +60,19 @@ impl Job<'_> {
 
     /// Sets the bits of every key as it is read.
     fn set_at_once(&self, keys: u64) -> Result<Built, Failure> {
-        let mut filter = BitFilter::new(self.recipe.make(keys)?, self.threads)?;
+        let filter = BitFilter::new(self.recipe.make(keys)?, self.threads)?;
+        let set = |digests: &[Digest]| {
+            filter.set(digests);
+            Ok(())
+        };
         if keys <= COUNTED {
-            let filling = filter.filling();
-            let start = || (filling.setter(), Distinct::new());
-            let (tally, parts) = self.read(self.threads, start, |(setter, distinct), digests| {
-                distinct.add(digests);
-                setter.set(digests);
-                Ok(())
-            })?;
-            let (setters, distinct): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-            filling.finish(setters);
-            drop(filling);
-            return Ok(Built { filter: filter.into_file(), tally, count: Distinct::count_all(distinct) });
+            let (tally, count) = self.read_and_count(self.threads, set)?;
+            return Ok(Built { filter: filter.into_file(), tally, count });
         }
-        let tally = self.set_all(&mut filter)?;
+        let (tally, _) = self.read(self.threads, || (), |(), digests| set(digests))?;
         let filter = filter.into_file();
         let count = Count::of_bits(filter.estimated_len().unwrap_or(0));
         Ok(Built { filter, tally, count })
-    }
-
-    /// Sets the bits of all keys, and doesn't count them.
-    fn set_all(&self, filter: &mut BitFilter) -> Result<Tally, Failure> {
-        let filling = filter.filling();
-        let (tally, setters) = self.read(
-            self.threads,
-            || filling.setter(),
-            |setter, digests| {
-                setter.set(digests);
-                Ok(())
-            },
-        )?;
-        filling.finish(setters);
-        Ok(tally)
     }
 
     /// Counts the keys, then makes the filter for them.
@@ -103,14 +83,18 @@ impl Job<'_> {
         let (tally, count) = self.read_and_count(self.threads, |digests| lock(&spool).push(digests))?;
         let spool = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
 
-        let mut filter = BitFilter::new(self.recipe.make(self.planned(count).max(1))?, self.threads)?;
+        let filter = BitFilter::new(self.recipe.make(self.planned(count).max(1))?, self.threads)?;
         if spool.is_complete() {
             spool.for_each(|digests| {
                 filter.set_many(digests);
                 Ok(())
             })?;
         } else {
-            let again = self.set_all(&mut filter)?;
+            let set = |(): &mut (), digests: &[Digest]| {
+                filter.set(digests);
+                Ok(())
+            };
+            let (again, _) = self.read(self.threads, || (), set)?;
             if again.lines != tally.lines {
                 return Err(Failure::Message(format!(
                     "the input was changed while it was read: {} keys, and then {}; nothing was written, try again \
@@ -217,7 +201,11 @@ impl Job<'_> {
             distinct.add(digests);
             take(digests)
         })?;
-        Ok((tally, Distinct::count_all(parts)))
+        let all = parts.into_iter().reduce(|mut all, part| {
+            all.merge(part);
+            all
+        });
+        Ok((tally, all.map_or(Count::Exactly(0), |all| all.count())))
     }
 
     fn read<T: Send>(

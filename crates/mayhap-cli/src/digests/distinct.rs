@@ -44,17 +44,8 @@ impl Distinct {
         }
     }
 
-    /// What several threads have counted.
-    pub(crate) fn count_all(parts: Vec<Self>) -> Count {
-        let all = parts.into_iter().reduce(|mut all, part| {
-            all.merge(part);
-            all
-        });
-        all.map_or(Count::Exactly(0), |all| all.count())
-    }
-
     /// Counts what the other has counted too.
-    fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.about.merge(&other.about);
         self.exact = match (self.exact.take(), other.exact) {
             (Some(mut ours), Some(theirs)) => {

@@ -12,9 +12,9 @@ mod scheme;
 mod shape;
 mod window;
 
-pub use blocked::{BloomBuilder, BloomFilter};
 #[cfg(feature = "std")]
-pub use blocked::{BulkFill, BulkInserter};
+pub use blocked::BulkMemory;
+pub use blocked::{BloomBuilder, BloomFilter};
 pub use classic::ClassicBloom;
 #[cfg(feature = "std")]
 pub use dual::MappedDualBloom;

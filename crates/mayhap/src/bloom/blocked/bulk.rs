@@ -1,21 +1,10 @@
 //! Building a large filter from very many keys at once.
 //!
 //! Keys arrive in random order, so each one touches another part of the filter; when the filter is larger than the
-//! cache, that is a trip to memory for each. Here digests first wait in lists, one for each part of the filter that fits
-//! the cache; when a list is full, its part is filled while it is there.
-//!
-//! ```text
-//!   digests of thread 1 ─▶ ▤ ▤ ▥ ▤ … ▤   a list for each part, its own   ─┐  a full one locks
-//!   digests of thread 2 ─▶ ▤ ▥ ▤ ▤ … ▤                                   ─┤  its part and is emptied
-//!                          ▼ ▼ ▼ ▼   ▼                                    │
-//!                         [part 0][part 1][part 2] … [part 511]  ◀────────┘
-//! ```
+//! cache, that is a trip to memory for each. Here the digests are first sorted roughly, into parts of the filter that
+//! fit the cache; then each part is filled while it is there. Both steps run on several threads, and a part belongs to
+//! one thread, so plain writes do.
 
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, PoisonError};
-
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::BloomFilter;
@@ -24,18 +13,15 @@ use crate::bloom::kernel::{FillPart, Kernel, Unasked, fast_range, second_digest}
 use crate::bloom::shape::Shape;
 use crate::hash::Digest;
 
-/// Blocks in a part: 256 KiB, which leaves room for the list in the second-level cache of any server core.
+/// Blocks in a part: 256 KiB, which fits the second-level cache of any server core.
 const PART_BLOCKS: usize = 4 << 10;
 /// More parts than this cost more in scattered writes than they save; parts of larger filters grow instead.
 const MOST_PARTS: usize = 512;
-/// Digests that wait, of all threads together, at least: 128 MiB of them.
-const WAITING: usize = 16 << 20;
-/// Digests that wait for each block of the filter, of all threads together, at least. A part is read into the cache and
-/// written back for every full list, which takes longer than going to memory for each key when there is less than one key
-/// to a block.
-const LEAST_PER_BLOCK: usize = 2;
-/// More for each block in one list are not worth their memory.
-const MOST_PER_BLOCK: usize = 16;
+/// Digests sorted at a time, at least: 128 MiB of them.
+const SLAB: usize = 16 << 20;
+/// Digests sorted at a time for each block of the filter, at least. A part is read into the cache and written back for
+/// every slab, which takes longer than going to memory for each key when there is less than one key to a block.
+const SLAB_PER_BLOCK: usize = 2;
 /// Fewer digests than this are not worth a thread.
 const WORTH_A_THREAD: usize = 1 << 16;
 
@@ -43,7 +29,7 @@ impl BloomFilter {
     /// Adds many digests on up to `threads` threads; the result is the same as adding them one by one.
     ///
     /// Worth it for filters larger than the cache and millions of keys; small ones are added directly. Besides the
-    /// filter it takes up to 128 MiB of memory, or a quarter of the filter if that is more.
+    /// filter it takes about 128 MiB of memory, or a quarter of the filter if that is more.
     ///
     /// ```
     /// use mayhap::{BloomFilter, Digest};
@@ -55,243 +41,163 @@ impl BloomFilter {
     /// # Ok::<(), mayhap::Error>(())
     /// ```
     pub fn insert_bulk(&mut self, digests: &[Digest], threads: usize) {
-        if !self.pays_in_parts(digests.len()) {
-            return self.insert_batch(digests, Unasked::default());
-        }
-        let threads = threads.clamp(1, digests.len().div_ceil(WORTH_A_THREAD));
-        let fill = self.bulk_fill(threads);
-        let mut inserters: Vec<_> = (0..threads).map(|_| fill.inserter()).collect();
-        insert_shares(&mut inserters, digests);
-        fill.finish(inserters);
+        self.insert_bulk_with(&mut BulkMemory::new(), digests, threads);
     }
 
-    /// [`insert_bulk`](Self::insert_bulk) from an iterator, with as much memory again.
+    /// [`insert_bulk`](Self::insert_bulk) with memory that is kept from call to call: for callers who have their digests
+    /// piece by piece. A piece should be at least twice as many digests as the filter has blocks.
+    pub fn insert_bulk_with(&mut self, memory: &mut BulkMemory, digests: &[Digest], threads: usize) {
+        for slab in digests.chunks(self.slab()) {
+            self.insert_slab(slab, threads, &mut memory.sorters);
+        }
+    }
+
+    /// [`insert_bulk`](Self::insert_bulk) from an iterator, with twice its memory.
     pub fn extend_bulk(&mut self, digests: impl IntoIterator<Item = Digest>, threads: usize) {
         let mut digests = digests.into_iter();
-        let most = waiting(self.blocks.len());
-        let mut slab: Vec<Digest> = digests.by_ref().take(most).collect();
-        if slab.len() < most || !self.pays_in_parts(most) {
-            while !slab.is_empty() {
-                self.insert_bulk(&slab, threads);
-                slab.clear();
-                slab.extend(digests.by_ref().take(most));
+        let mut sorters = Vec::new();
+        let mut slab = Vec::new();
+        loop {
+            slab.extend(digests.by_ref().take(self.slab()));
+            if slab.is_empty() {
+                return;
             }
-            return;
-        }
-        let fill = self.bulk_fill(threads);
-        // Kept from slab to slab: fresh memory would cost as much, in page faults, as all the rest.
-        let mut inserters: Vec<_> = (0..threads.max(1)).map(|_| fill.inserter()).collect();
-        while !slab.is_empty() {
-            insert_shares(&mut inserters, &slab);
+            self.insert_slab(&slab, threads, &mut sorters);
             slab.clear();
-            slab.extend(digests.by_ref().take(most));
         }
-        fill.finish(inserters);
     }
 
-    /// Parts only pay when each line of the filter is written several times while its part is in the cache.
-    fn pays_in_parts(&self, digests: usize) -> bool {
-        self.blocks.len() >= 2 * PART_BLOCKS && digests >= self.blocks.len()
+    fn slab(&self) -> usize {
+        SLAB.max(SLAB_PER_BLOCK * self.blocks.len())
     }
 
-    /// Lets so many threads add digests of their own, piece by piece, each through a [`BulkInserter`].
-    ///
-    /// ```
-    /// use mayhap::BloomFilter;
-    ///
-    /// let mut filter = BloomFilter::with_rate(1_000_000, 0.01)?;
-    /// let hasher = filter.hasher().clone();
-    /// let fill = filter.bulk_fill(2);
-    /// std::thread::scope(|scope| {
-    ///     for keys in [0..500_000u64, 500_000..1_000_000] {
-    ///         let mut inserter = fill.inserter();
-    ///         let hasher = &hasher;
-    ///         scope.spawn(move || keys.for_each(|key| inserter.insert(&[hasher.digest(&key)])));
-    ///     }
-    /// });
-    /// drop(fill);
-    /// assert!(filter.contains(&999_999u64));
-    /// # Ok::<(), mayhap::Error>(())
-    /// ```
-    pub fn bulk_fill(&mut self, threads: usize) -> BulkFill<'_> {
-        let (shape, kernel, threads) = (self.shape, self.kernel, threads.max(1));
+    fn insert_slab(&mut self, digests: &[Digest], threads: usize, sorters: &mut Vec<Sorter>) {
         let blocks: &mut [Block] = &mut self.blocks;
-        let most_waiting = waiting(blocks.len());
-        let region_blocks = if shape.lines() == 2 { blocks.len() / 2 } else { blocks.len() };
-        let part_blocks = PART_BLOCKS.max(blocks.len().div_ceil(MOST_PARTS)).next_power_of_two();
-        let mut parts = Vec::new();
-        for region in blocks.chunks_mut(region_blocks) {
-            let of_region = region.chunks_mut(part_blocks).enumerate();
-            parts.extend(of_region.map(|(n, blocks)| Mutex::new(Part { blocks, from: n * part_blocks })));
+        // Parts only pay when each line of the filter is written several times while its part is in the cache.
+        if blocks.len() < 2 * PART_BLOCKS || digests.len() < blocks.len() {
+            return self.insert_batch(digests, Unasked::default());
         }
-        let share = (most_waiting / threads / parts.len()).min(part_blocks * MOST_PER_BLOCK);
-        BulkFill {
-            list_len: list_len(share),
-            parts,
-            region_blocks,
-            part_bits: part_blocks.trailing_zeros(),
-            shape,
-            kernel,
-            threads,
-            inserters: AtomicUsize::new(0),
+        sorters.resize_with(threads.clamp(1, digests.len().div_ceil(WORTH_A_THREAD)), Sorter::default);
+        let (shape, kernel) = (self.shape, self.kernel);
+        if shape.lines() == 2 {
+            let (first, second) = blocks.split_at_mut(blocks.len() / 2);
+            Region::new(first, shape, kernel).fill(digests, |digest| digest, sorters);
+            Region::new(second, shape, kernel).fill(digests, second_digest, sorters);
+        } else {
+            Region::new(blocks, shape, kernel).fill(digests, |digest| digest, sorters);
         }
     }
 }
 
-/// A filter that several threads add digests to.
-///
-/// Made by [`BloomFilter::bulk_fill`]. All digests are in the filter when every inserter is gone.
-pub struct BulkFill<'filter> {
-    /// Of the first region, then of the second if there are two.
-    parts: Vec<Mutex<Part<'filter>>>,
-    region_blocks: usize,
+/// What [`BloomFilter::insert_bulk_with`] sorts in. Fresh memory for each call would cost as much, in page faults, as all
+/// the rest.
+#[derive(Default)]
+pub struct BulkMemory {
+    sorters: Vec<Sorter>,
+}
+
+impl BulkMemory {
+    /// None yet; it grows with its first use.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { sorters: Vec::new() }
+    }
+}
+
+impl core::fmt::Debug for BulkMemory {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("BulkMemory").field("threads", &self.sorters.len()).finish_non_exhaustive()
+    }
+}
+
+/// Blocks of which every digest has one line, in parts that fit the cache.
+struct Region<'a> {
+    blocks: &'a mut [Block],
     /// A part has two to this many blocks.
     part_bits: u32,
-    /// Digests a list holds.
-    list_len: usize,
     shape: Shape,
     kernel: Kernel,
-    threads: usize,
-    /// How many were made.
-    inserters: AtomicUsize,
 }
 
-/// Neighbouring blocks of a region.
-struct Part<'filter> {
-    blocks: &'filter mut [Block],
-    /// Blocks of the region before them.
-    from: usize,
-}
-
-impl<'filter> BulkFill<'filter> {
-    /// For one thread.
-    pub fn inserter(&self) -> BulkInserter<'_, 'filter> {
-        let number = self.inserters.fetch_add(1, Relaxed) % self.threads;
-        BulkInserter {
-            fill: self,
-            lists: vec![0; self.parts.len() * self.list_len],
-            counts: vec![0; self.parts.len()],
-            first: number * self.parts.len() / self.threads,
-        }
+impl<'a> Region<'a> {
+    fn new(blocks: &'a mut [Block], shape: Shape, kernel: Kernel) -> Self {
+        let part_blocks = PART_BLOCKS.max(blocks.len().div_ceil(MOST_PARTS)).next_power_of_two();
+        Self { blocks, part_bits: part_blocks.trailing_zeros(), shape, kernel }
     }
 
-    /// Adds what still waits with these inserters, all of them at once. They do it themselves when they are dropped, but
-    /// one after the other if it is one thread that drops them.
-    pub fn finish<'fill>(&'fill self, inserters: impl IntoIterator<Item = BulkInserter<'fill, 'filter>>) {
-        let mut inserters = inserters.into_iter();
-        let here = inserters.next();
+    fn fill(self, digests: &[Digest], line_digest: impl Fn(u64) -> u64 + Sync, sorters: &mut [Sorter]) {
+        let Self { blocks, part_bits, shape, kernel } = self;
+        let region_blocks = blocks.len();
+        let parts = region_blocks.div_ceil(1 << part_bits);
+        let part_of = |digest| fast_range(digest, region_blocks) >> part_bits;
+
+        let share = digests.len().div_ceil(sorters.len());
+        // Nothing of the last slab or region may be left with a thread that gets no share of this one.
+        sorters.iter_mut().for_each(Sorter::clear);
         std::thread::scope(|scope| {
-            for inserter in inserters {
-                scope.spawn(move || drop(inserter));
+            let mut work = sorters.iter_mut().zip(digests.chunks(share));
+            let here = work.next();
+            for (sorter, share) in work {
+                scope.spawn(|| sorter.sort(share, parts, &line_digest, part_of));
             }
-            drop(here);
+            if let Some((sorter, share)) = here {
+                sorter.sort(share, parts, &line_digest, part_of);
+            }
+        });
+
+        let sorters = &*sorters;
+        let work = std::sync::Mutex::new(blocks.chunks_mut(1 << part_bits).enumerate());
+        let fill = || {
+            loop {
+                // Only `next` runs under the lock, and it can't panic, so a poisoned lock holds no broken state.
+                let next = work.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
+                let Some((number, part)) = next else { return };
+                for sorter in sorters {
+                    let (from, digests) = (number << part_bits, sorter.part(number));
+                    kernel.batch(shape, FillPart { part: &mut *part, from, region_blocks, digests });
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..sorters.len() {
+                scope.spawn(fill);
+            }
+            fill();
         });
     }
+}
 
-    /// Sets the bits of digests that all belong to one part.
-    fn fill(&self, part: usize, digests: &[u64]) {
-        // What runs under the lock sets bits and can't panic, so a poisoned lock holds no broken state.
-        let mut part = self.parts[part].lock().unwrap_or_else(PoisonError::into_inner);
-        let Part { blocks, from } = &mut *part;
-        let (from, region_blocks) = (*from, self.region_blocks);
-        self.kernel.batch(self.shape, FillPart { part: blocks, from, region_blocks, digests });
+/// One thread's digests, sorted by the part they belong to. Kept from slab to slab.
+#[derive(Default)]
+struct Sorter {
+    lists: Vec<Vec<u64>>,
+}
+
+impl Sorter {
+    fn clear(&mut self) {
+        self.lists.iter_mut().for_each(Vec::clear);
     }
-}
 
-impl core::fmt::Debug for BulkFill<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("BulkFill")
-            .field("parts", &self.parts.len())
-            .field("threads", &self.threads)
-            .finish_non_exhaustive()
-    }
-}
-
-/// One thread's way of adding digests to a filter that others add to at the same time.
-///
-/// What still waits in its lists is added when it is dropped.
-pub struct BulkInserter<'fill, 'filter> {
-    fill: &'fill BulkFill<'filter>,
-    /// One after the other, all of the same length.
-    lists: Vec<u64>,
-    /// Digests in each list.
-    counts: Vec<usize>,
-    /// The list to begin with at the end, another for each thread, so that they don't wait for each other.
-    first: usize,
-}
-
-impl BulkInserter<'_, '_> {
-    /// Adds digests.
-    pub fn insert(&mut self, digests: &[Digest]) {
-        if self.fill.shape.lines() == 2 {
-            let second_region = self.fill.parts.len() / 2;
-            for digest in digests {
-                self.wait(0, digest.get());
-                self.wait(second_region, second_digest(digest.get()));
-            }
-        } else {
-            digests.iter().for_each(|digest| self.wait(0, digest.get()));
+    fn sort(
+        &mut self,
+        digests: &[Digest],
+        parts: usize,
+        line_digest: impl Fn(u64) -> u64,
+        part_of: impl Fn(u64) -> usize,
+    ) {
+        // Room to spare above the mean, so that a list hardly ever has to move.
+        let mean = digests.len() / parts;
+        let room = mean + 6 * mean.isqrt() + 16;
+        self.lists.resize_with(parts, Vec::new);
+        self.lists.iter_mut().for_each(|list| list.reserve(room));
+        for digest in digests {
+            let digest = line_digest(digest.get());
+            self.lists[part_of(digest)].push(digest);
         }
     }
 
-    /// Puts a digest into the list of its part in the region whose first part this is.
-    #[inline(always)]
-    fn wait(&mut self, first_part: usize, digest: u64) {
-        let part = first_part + (fast_range(digest, self.fill.region_blocks) >> self.fill.part_bits);
-        let count = &mut self.counts[part];
-        self.lists[part * self.fill.list_len + *count] = digest;
-        *count += 1;
-        if *count == self.fill.list_len {
-            self.empty(part);
-        }
+    /// The digests of a part; none if this thread had nothing to sort.
+    fn part(&self, number: usize) -> &[u64] {
+        self.lists.get(number).map_or(&[], Vec::as_slice)
     }
-
-    /// Adds the digests of a list.
-    #[cold]
-    fn empty(&mut self, part: usize) {
-        let from = part * self.fill.list_len;
-        let count = core::mem::take(&mut self.counts[part]);
-        self.fill.fill(part, &self.lists[from..from + count]);
-    }
-}
-
-impl Drop for BulkInserter<'_, '_> {
-    fn drop(&mut self) {
-        (self.first..self.counts.len()).chain(0..self.first).for_each(|part| self.empty(part));
-    }
-}
-
-impl core::fmt::Debug for BulkInserter<'_, '_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let waiting: usize = self.counts.iter().sum();
-        f.debug_struct("BulkInserter").field("waiting", &waiting).finish_non_exhaustive()
-    }
-}
-
-/// Each inserter adds its share, on a thread of its own.
-fn insert_shares(inserters: &mut [BulkInserter<'_, '_>], digests: &[Digest]) {
-    let share = digests.len().div_ceil(inserters.len());
-    std::thread::scope(|scope| {
-        let mut work = inserters.iter_mut().zip(digests.chunks(share));
-        let here = work.next();
-        for (inserter, share) in work {
-            scope.spawn(move || inserter.insert(share));
-        }
-        if let Some((inserter, share)) = here {
-            inserter.insert(share);
-        }
-    });
-}
-
-/// Digests that may wait for a filter of so many blocks.
-fn waiting(blocks: usize) -> usize {
-    WAITING.max(LEAST_PER_BLOCK * blocks)
-}
-
-/// About so many digests, in a list that begins one cache line further into its page than the list before it: all lists
-/// are written to in turn, and lines at the same place of many pages push each other out of the cache.
-fn list_len(digests: usize) -> usize {
-    const LINE: usize = 64 / size_of::<u64>();
-    const PAGE: usize = 4096 / size_of::<u64>();
-    if digests < PAGE { digests.next_multiple_of(LINE).max(LINE) } else { digests / PAGE * PAGE + LINE }
 }

@@ -34,7 +34,7 @@ mod shared;
 
 pub use builder::BloomBuilder;
 #[cfg(feature = "std")]
-pub use bulk::{BulkFill, BulkInserter};
+pub use bulk::BulkMemory;
 
 use core::fmt;
 
