@@ -158,6 +158,19 @@ fn memory_is_as_asked_or_as_little_as_the_files_need() {
     assert!((full - full / 100..=full).contains(&bytes(&[])), "a pipe may bring anything");
     assert!((full - full / 100..=full).contains(&bytes(&[&small, "-"])));
     assert!(bytes(&[&small]) < 1_000);
+    // Lines are counted, not guessed from the bytes; -z lines by what ends them.
+    let long = directory.file("long", &[[b'x'; 99].as_slice(), b"\n"].concat().repeat(10_000));
+    assert!((30_000..60_000).contains(&bytes(&[&long])), "10 001 lines at a rate of 1e-6");
+    assert!(bytes(&["-z", &long]) < 1_000, "one line");
+    assert!(
+        bytes(&["--csv", "--field", "1", &long]) > 1 << 20,
+        "what ends the records of a table isn't known"
+    );
+    // What is packed may become anything.
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&numbered_lines(10)).unwrap();
+    let packed = directory.file("packed.gz", &gzip.finish().unwrap());
+    assert!((full - full / 100..=full).contains(&bytes(&[&packed])));
     assert!(bytes(&["--memory", "128", &small]) <= 128);
     assert!((1 << 19..=1 << 20).contains(&bytes(&["--memory", "1MiB"])));
     // As many lines as a file of its size can have.

@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate, allow_negative_numbers = true)]
     pub(super) rate: Option<f64>,
 
-    /// Memory of the filter, if -n isn't given; less is used for files too small to fill it [default: 64MiB]
+    /// Memory of the filter, if -n isn't given; less is used for files with too few lines to fill it [default: 64MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, conflicts_with = "lines")]
     pub(super) memory: Option<u64>,
 

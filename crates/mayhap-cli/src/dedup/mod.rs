@@ -117,7 +117,10 @@ impl<'a> Job<'a> {
             window: arguments.window,
             hasher,
             // What comes tomorrow nobody knows.
-            input_bytes: inputs.total_bytes().filter(|_| arguments.state.is_none()),
+            most_lines: match (arguments.lines, &arguments.state) {
+                (None, None) => inputs.most_lines(arguments.keys.line_end()),
+                _ => None,
+            },
         };
         let (state, kept) = match &arguments.state {
             None => (None, None),

@@ -29,8 +29,8 @@ pub(super) struct Plan {
     /// In milliseconds.
     pub(super) window: Option<u64>,
     pub(super) hasher: KeyHasher,
-    /// How much will come, if that is all that ever comes.
-    pub(super) input_bytes: Option<u64>,
+    /// More lines than this won't come, if that is known.
+    pub(super) most_lines: Option<u64>,
 }
 
 enum Choice {
@@ -57,15 +57,13 @@ impl Plan {
 
     /// As large as asked for, or smaller if the input can't fill it: a small file shouldn't wait for 64 MiB to be cleared.
     fn choose(&self) -> Result<Choice, SizingError> {
-        // A line and its end take two bytes, but for one empty line and one at the end.
-        let most_lines = self.input_bytes.map(|bytes| bytes / 2 + 2);
         match self.window {
-            None => self.choose_ever(most_lines).map(Choice::Ever),
-            Some(window) => self.choose_lately(window, most_lines).map(Choice::Lately),
+            None => self.choose_ever().map(Choice::Ever),
+            Some(window) => self.choose_lately(window).map(Choice::Lately),
         }
     }
 
-    fn choose_ever(&self, most_lines: Option<u64>) -> Result<BloomBuilder, SizingError> {
+    fn choose_ever(&self) -> Result<BloomBuilder, SizingError> {
         let builder = BloomFilter::builder().rate(self.rate).hasher(self.hasher.clone());
         if let Some(lines) = self.lines {
             return Ok(builder.keys(lines));
@@ -73,13 +71,13 @@ impl Plan {
         let fits = |lines: &u64| {
             BlockedPlan::for_rate(*lines, self.rate).is_ok_and(|plan| plan.bytes() < self.memory)
         };
-        Ok(match most_lines.filter(fits) {
+        Ok(match self.most_lines.filter(fits) {
             Some(lines) => builder.keys(lines),
             None => builder.bytes(self.memory),
         })
     }
 
-    fn choose_lately(&self, window: u64, most_lines: Option<u64>) -> Result<WindowBuilder, SizingError> {
+    fn choose_lately(&self, window: u64) -> Result<WindowBuilder, SizingError> {
         let builder = WindowBloom::builder().window(window).rate(self.rate).hasher(self.hasher.clone());
         if let Some(lines) = self.lines {
             return Ok(builder.keys(lines));
@@ -91,7 +89,7 @@ impl Plan {
             WindowPlan::for_bursts(*lines, self.rate, slots, burst)
                 .is_ok_and(|plan| plan.bytes() < self.memory)
         };
-        if let Some(lines) = most_lines.filter(fits) {
+        if let Some(lines) = self.most_lines.filter(fits) {
             return Ok(builder.keys(lines).burst(burst));
         }
         let generations = u64::from(slots) + 1;

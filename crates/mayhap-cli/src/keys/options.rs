@@ -67,11 +67,20 @@ pub(crate) enum Form {
 }
 
 impl KeyOptions {
+    /// The byte that ends every record, and nothing else does: of tables that may be one of several.
+    pub(crate) fn line_end(&self) -> Option<u8> {
+        self.field.is_none().then_some(self.terminator())
+    }
+
+    fn terminator(&self) -> u8 {
+        if self.null { 0 } else { b'\n' }
+    }
+
     /// The form of an input with this name.
     pub(crate) fn form(&self, name: &str) -> Result<Form, Failure> {
         let csv = Form::Table { delimiter: b',', has_quotes: true };
         let tsv = Form::Table { delimiter: b'\t', has_quotes: false };
-        let plain = Form::Lines(if self.null { 0 } else { b'\n' });
+        let plain = Form::Lines(self.terminator());
         let Some(_) = &self.field else {
             if self.csv || self.tsv || self.delimiter.is_some() || self.header {
                 return Err(Failure::Message(
