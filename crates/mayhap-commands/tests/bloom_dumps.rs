@@ -235,3 +235,39 @@ fn a_loaded_filter_has_the_limits_of_its_host() {
     let refused = (0..10_000).any(|number| small.run(&format!("BF.ADD k item:{number}")).is_error());
     assert!(refused);
 }
+
+/// The bytes of a filter with a seed are the same everywhere, and its dump is all that another server needs.
+#[test]
+fn a_filter_with_a_seed_is_the_same_on_every_server() {
+    let seed = b"0123456789abcdef0123456789abcdef";
+    let filled = |memory: &Memory, seed: &[u8]| {
+        let mut words: Vec<Vec<u8>> =
+            ["BF.INSERT", "k", "CAPACITY", "50", "ERROR", "0.001", "SEED"].map(Vec::from).into();
+        words.extend([seed.to_vec(), b"TIGHTENING".to_vec(), b"0.5".to_vec(), b"ITEMS".to_vec()]);
+        words.extend((0..500).map(|number| format!("item:{number}").into_bytes()));
+        assert!(!memory.reply(&words).is_error());
+        dump(memory, "k")
+    };
+    let (here, there) = (Memory::with_key(1), Memory::with_key(2));
+    // What one server has left for a filter is no business of another's.
+    there.room.store(1 << 30, Ordering::Relaxed);
+    let pieces = filled(&here, seed);
+    assert_eq!(pieces, filled(&there, seed));
+    assert_ne!(pieces, filled(&Memory::new(), &[7; 32]), "another seed has other bits");
+    // Frozen: these bytes are on people's disks.
+    let sum = pieces.iter().map(|(_, bytes)| mayhap::hash::KeyHasher::xxh3(0).digest(&**bytes).get());
+    assert_eq!(sum.collect::<Vec<_>>(), [0x58a7_f63e_ed1b_d8ce]);
+
+    for piece in &pieces {
+        assert_eq!(load(&there, "copy", piece), Reply::OK);
+    }
+    assert_eq!(there.run("BF.EXISTS copy item:499"), Reply::Flag(true));
+    // It grows there as it would have here.
+    for memory in [&here, &there] {
+        let key = if memory.run("BF.CARD copy") == Reply::Integer(0) { "k" } else { "copy" };
+        for number in 500..3_000 {
+            memory.run(&format!("BF.ADD {key} item:{number}"));
+        }
+    }
+    assert_eq!(dump(&here, "k"), dump(&there, "copy"));
+}

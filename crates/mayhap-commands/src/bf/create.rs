@@ -4,6 +4,7 @@ use std::sync::RwLock;
 
 use mayhap::formats::redisbloom::RedisBloom;
 use mayhap::formats::redisbloom::bloom::MAX_ERROR_RATE;
+use mayhap::hash::KeyHasher;
 use mayhap::sizing::{GrowthPlan, SizingError, classic};
 use mayhap::{Error, Growth, ScalableBloom};
 
@@ -21,10 +22,20 @@ pub(super) struct Recipe {
     /// 0: as if not scaling.
     pub(super) expansion: u32,
     pub(super) scaling: bool,
+    /// The ratio between the rates of layers; none: the shares that the layout has. For native filters that scale.
+    pub(super) tightening: Option<f64>,
+    /// What a native filter hashes with instead of the server's secret key.
+    pub(super) seed: Option<Seed>,
 }
 
+/// A seed that a client chose.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Seed(u64);
+
+/// The bytes of a seed as clients give it.
+const SEED_BYTES: usize = 32;
 /// Filters in redisbloom layout start at half the rate, and each link has half of the one before.
-const TIGHTENING: f64 = 0.5;
+pub(super) const TIGHTENING: f64 = 0.5;
 /// Native layers, and links of RedisBloom's, that are looked at before growing counts as impossible.
 const MOST_LAYERS: u32 = 4096;
 
@@ -33,7 +44,7 @@ impl Recipe {
     pub(super) fn from_settings(settings: &Settings) -> Self {
         let expansion = u32::try_from(settings.bf_expansion_factor()).unwrap_or(u32::MAX);
         let (rate, capacity) = (settings.bf_error_rate(), settings.bf_initial_size());
-        Self { rate, capacity, expansion, scaling: true }
+        Self { rate, capacity, expansion, scaling: true, tightening: None, seed: None }
     }
 
     /// Makes the filter, in the layout that is set, if it is within the limits.
@@ -45,15 +56,19 @@ impl Recipe {
         let max_bytes = max_bytes(host);
         match settings.bf_layout() {
             Layout::Native => {
-                let filter = ScalableBloom::builder()
+                let builder = ScalableBloom::builder()
                     .keys(self.capacity)
                     .rate(self.rate())
                     .expansion(self.expansion.max(1))
                     .growth(if self.scales() { Growth::Grow } else { Growth::Refuse })
-                    .hasher(settings.hasher.clone())
-                    .max_bytes(max_bytes)
-                    .build();
-                filter.map(|filter| Value::Bloom(filter.into_shared())).map_err(|error| refusal(&error))
+                    .hasher(self.seed.map_or_else(|| settings.hasher.clone(), Seed::hasher))
+                    .max_bytes(max_bytes);
+                let filter = match self.native_tightening() {
+                    Some(ratio) => builder.tightening(ratio),
+                    None => builder,
+                };
+                let filter = filter.build().map_err(|error| self.refusal(&error))?;
+                Ok(Value::Bloom(filter.into_shared()))
             }
             Layout::RedisBloom => {
                 // Its maker knows no limit.
@@ -62,7 +77,9 @@ impl Recipe {
                     return Err(errors::too_large(bytes, max_bytes));
                 }
                 let filter = RedisBloom::reserve(self.rate, self.capacity, self.expansion, self.scaling);
-                filter.map(|filter| Value::RedisBloom(RwLock::new(filter))).map_err(|error| refusal(&error))
+                filter
+                    .map(|filter| Value::RedisBloom(RwLock::new(filter)))
+                    .map_err(|error| self.refusal(&error))
             }
         }
     }
@@ -75,12 +92,16 @@ impl Recipe {
         let too_large = Err(Reply::error(errors::SCALE_TO_NO_MEMORY));
         let max_bytes = max_bytes(host);
         if host.settings().bf_layout() == Layout::Native {
-            let plan = GrowthPlan::new(self.capacity, self.rate(), self.expansion.max(1));
+            let plan = GrowthPlan::new(self.capacity, self.rate(), self.expansion.max(1))
+                .and_then(|plan| self.tightening.map_or(Ok(plan), |ratio| plan.with_tightening(ratio)));
             return match plan.and_then(|plan| plan.grown_to(items)) {
                 Ok(grown) if grown.bytes > max_bytes => too_large,
                 // Where 64-bit digests can't give the rate for so many.
                 Ok(grown) if grown.rate > self.rate() => Err(Reply::error(errors::SCALE_TO_RATE)),
                 Ok(_) => Ok(()),
+                Err(SizingError::RateTooLow { .. }) if self.tightening.is_some() => {
+                    Err(Reply::error(errors::SCALE_TO_RATE))
+                }
                 Err(_) => too_large,
             };
         }
@@ -116,6 +137,34 @@ impl Recipe {
     fn first_link_rate(&self) -> f64 {
         if self.scales() { self.rate() * TIGHTENING } else { self.rate() }
     }
+
+    /// A filter that doesn't scale has one layer, and nothing between layers.
+    fn native_tightening(&self) -> Option<f64> {
+        self.tightening.filter(|_| self.scales())
+    }
+
+    fn refusal(&self, error: &Error) -> Reply {
+        match error {
+            Error::Sizing(SizingError::TooLarge { bytes, limit }) => errors::too_large(*bytes, *limit),
+            Error::Alloc(_) => Reply::error(errors::NO_MEMORY),
+            Error::Sizing(SizingError::RateTooLow { .. }) if self.native_tightening().is_some() => {
+                Reply::error(errors::RATE_DEGRADES)
+            }
+            _ => Reply::error(errors::NOT_CREATED),
+        }
+    }
+}
+
+impl Seed {
+    /// The seed of 32 bytes: their XXH3-64, with seed 0. It stands behind the bits of every filter made with it, and
+    /// never changes.
+    pub(super) fn new(bytes: &[u8]) -> Option<Self> {
+        (bytes.len() == SEED_BYTES).then(|| Self(KeyHasher::xxh3(0).digest(bytes).get()))
+    }
+
+    fn hasher(self) -> KeyHasher {
+        KeyHasher::xxh3(self.0)
+    }
 }
 
 /// Bytes that a new filter may take, and grow to.
@@ -133,10 +182,21 @@ fn redisbloom_bytes(entries: u64, rate: f64) -> u64 {
     classic::bits_per_key(rate).map_or(u64::MAX, |bits| (entries as f64 * bits / 8.0) as u64)
 }
 
-fn refusal(error: &Error) -> Reply {
-    match error {
-        Error::Sizing(SizingError::TooLarge { bytes, limit }) => errors::too_large(*bytes, *limit),
-        Error::Alloc(_) => Reply::error(errors::NO_MEMORY),
-        _ => Reply::error(errors::NOT_CREATED),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By the reference implementation of XXH3.
+    #[test]
+    fn seeds_are_frozen() {
+        let known = [
+            (*b"0123456789abcdef0123456789abcdef", 0x0112_1d5b_6c0a_c055),
+            ([0; 32], 0xa057_271c_9071_c99d),
+            ([0xff; 32], 0x36f6_a79e_eaf6_03f2),
+        ];
+        for (bytes, seed) in known {
+            assert_eq!(Seed::new(&bytes), Some(Seed(seed)), "{bytes:x?}");
+        }
+        assert_eq!((Seed::new(b"short"), Seed::new(&[0; 33])), (None, None));
     }
 }

@@ -53,7 +53,8 @@ fn native_piece<K: Keyspace>(
     if bytes > CHUNK_BYTES && bytes > room {
         return Err(TransferError::NoRoom { limit: room }.into());
     }
-    let file = filter.to_bytes().map_err(|error| refusal(&error))?;
+    // How far it may grow is this server's affair. Without it, equal filters have equal dumps everywhere.
+    let file = filter.to_bytes_without_limit().map_err(|error| refusal(&error))?;
     Ok(transfers.begin_dump(now, key, file)?)
 }
 

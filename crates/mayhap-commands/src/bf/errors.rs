@@ -40,11 +40,11 @@ pub(super) const SCALE_TO_NO_MEMORY: &str =
     "ERR provided VALIDATESCALETO causes bloom object to exceed memory limit";
 pub(super) const SCALE_TO_RATE: &str = "ERR provided VALIDATESCALETO causes false positive to degrade to 0";
 
+pub(super) const RATE_DEGRADES: &str = "ERR false positive degrades to 0 on scale out";
+
 // And what only we refuse.
-pub(super) const SEED_REFUSED: &str = "ERR SEED can't be chosen: native filters hash with the server's secret key, \
-     and those in redisbloom layout with RedisBloom's seed";
-pub(super) const TIGHTENING_NATIVE: &str = "ERR TIGHTENING can't be chosen: a native filter keeps ERROR over all of \
-     its layers by shares of its own";
+pub(super) const SEED_REDISBLOOM: &str =
+    "ERR SEED can't be chosen: it is always RedisBloom's in redisbloom layout";
 pub(super) const TIGHTENING_REDISBLOOM: &str =
     "ERR TIGHTENING can't be chosen: it is always 0.5 in redisbloom layout";
 

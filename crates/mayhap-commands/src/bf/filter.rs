@@ -3,6 +3,7 @@
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use mayhap::formats::redisbloom::{RedisBloom, RedisHash};
+use mayhap::sizing::SizingError;
 use mayhap::{Digest, Growth, InsertError, SharedScalableBloom};
 
 use super::errors;
@@ -51,9 +52,7 @@ impl<'a> Bloom<'a> {
     /// When there is no room for it: what the client is answered.
     pub(super) fn add<K: Keyspace>(self, host: &K, item: &[u8]) -> Result<bool, Reply> {
         match self {
-            Self::Native(filter) => {
-                filter.insert(item).map_err(|error| refusal(&error, filter.growth() != Growth::Refuse))
-            }
+            Self::Native(filter) => filter.insert(item).map_err(|error| native_refusal(&error, filter)),
             Self::RedisBloom(filter) => {
                 let mut filter = write(filter);
                 let hash = filter.hash(item);
@@ -80,7 +79,7 @@ impl<'a> Bloom<'a> {
             Self::Native(filter) => {
                 let mut digests = [Digest::new(0); TOGETHER];
                 let added = filter.insert_hashes(hash_each(filter, items, &mut digests), new);
-                added.map_err(|(place, error)| (place, refusal(&error, filter.growth() != Growth::Refuse)))
+                added.map_err(|(place, error)| (place, native_refusal(&error, filter)))
             }
             Self::RedisBloom(filter) => {
                 let mut filter = write(filter);
@@ -152,6 +151,14 @@ fn check_growth<K: Keyspace>(host: &K, filter: &RedisBloom) -> Result<(), Reply>
         return Err(refusal(&InsertError::Full, true));
     }
     Ok(())
+}
+
+fn native_refusal(error: &InsertError, filter: &SharedScalableBloom) -> Reply {
+    let has_ended = |end| matches!(end, SizingError::RateTooLow { .. });
+    if filter.tightening().is_some() && filter.end_of_growth().is_some_and(has_ended) {
+        return Reply::error(errors::RATE_DEGRADES);
+    }
+    refusal(error, filter.growth() != Growth::Refuse)
 }
 
 fn refusal(error: &InsertError, is_scaling: bool) -> Reply {

@@ -5,6 +5,7 @@ use mayhap::formats::redisbloom::bloom::{RedisBloom, RedisLink};
 use mayhap::sizing::{BlockedPlan, blocked, classic};
 use mayhap::{Growth, SharedScalableBloom};
 
+use super::create::TIGHTENING;
 use super::errors;
 use super::filter::{Bloom, read, with};
 use crate::words::is;
@@ -20,9 +21,9 @@ pub(super) fn card<K: Keyspace>(host: &K, key: &[u8]) -> Reply {
     }
 }
 
-/// `BF.INFO key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION | FULL]`.
+/// `BF.INFO key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION | ERROR | TIGHTENING | FULL]`.
 ///
-/// `FULL` is ours. What it tells isn't in the plain answer because clients refuse fields they don't know.
+/// `ERROR` and `TIGHTENING` are valkey-bloom's, `FULL` is ours. What it tells isn't in the plain answer because clients refuse fields they don't know.
 pub(super) fn info<K: Keyspace>(host: &K, key: &[u8], field: Option<&[u8]>) -> Reply {
     with(host, key, |filter| {
         let figures = Figures::of(filter);
@@ -30,8 +31,9 @@ pub(super) fn info<K: Keyspace>(host: &K, key: &[u8], field: Option<&[u8]>) -> R
         if is(field, "FULL") {
             return figures.full();
         }
-        let names = ["CAPACITY", "SIZE", "FILTERS", "ITEMS", "EXPANSION"];
-        let one = names.iter().zip(figures.known()).find(|(name, _)| is(field, name));
+        let names = ["CAPACITY", "SIZE", "FILTERS", "ITEMS", "EXPANSION", "ERROR", "TIGHTENING"];
+        let fields = figures.known().into_iter().chain(figures.asked_for());
+        let one = names.iter().zip(fields).find(|(name, _)| is(field, name));
         one.map_or(Reply::error(errors::UNKNOWN_FIELD), |(_, (label, value))| {
             Reply::Field(Box::new((label, value)))
         })
@@ -70,6 +72,10 @@ struct Figures {
     rate: f64,
     bytes: u64,
     expansion: Option<u32>,
+    /// None: the usual shares of a native filter, or one that doesn't scale.
+    tightening: Option<f64>,
+    /// None: a secret key, or RedisBloom's own.
+    seed: Option<u64>,
     /// The oldest first.
     layers: Vec<Layer>,
 }
@@ -96,8 +102,16 @@ impl Figures {
         let expansion = (filter.growth() != Growth::Refuse).then(|| filter.expansion());
         let layers: Vec<Layer> =
             filter.layer_plans().map(|(plan, items)| Layer::of_native(&plan, items)).collect();
-        let bytes = filter.len_bytes();
-        Self { layout: "native", rate: filter.planned_rate(), bytes, expansion, layers }
+        let hasher = filter.hasher();
+        Self {
+            layout: "native",
+            rate: filter.planned_rate(),
+            bytes: filter.len_bytes(),
+            expansion,
+            tightening: filter.tightening(),
+            seed: hasher.key_id().is_none().then(|| hasher.seed()),
+            layers,
+        }
     }
 
     fn of_redisbloom(filter: &RedisBloom) -> Self {
@@ -106,7 +120,15 @@ impl Figures {
         // The first link of one that grows has half of the rate that was asked for.
         let rate = if filter.is_scaling() { first * 2.0 } else { first };
         let layers = filter.links().map(Layer::of_redisbloom).collect();
-        Self { layout: "redisbloom", rate, bytes: info.size, expansion: info.expansion, layers }
+        Self {
+            layout: "redisbloom",
+            rate,
+            bytes: info.size,
+            expansion: info.expansion,
+            tightening: filter.is_scaling().then_some(TIGHTENING),
+            seed: None,
+            layers,
+        }
     }
 
     /// The five fields that every client knows.
@@ -125,6 +147,14 @@ impl Figures {
         ]
     }
 
+    /// What was asked for beyond those.
+    fn asked_for(&self) -> [(Reply, Reply); 2] {
+        [
+            (Reply::Simple("Error rate"), Reply::Double(self.rate)),
+            (Reply::Simple("Tightening ratio"), self.tightening.map_or(Reply::Null, Reply::Double)),
+        ]
+    }
+
     fn full(&self) -> Reply {
         let bytes: f64 = self.layers.iter().map(|layer| layer.bytes as f64).sum();
         let set: f64 = self.layers.iter().map(|layer| layer.expected_fill * layer.bytes as f64).sum();
@@ -133,15 +163,16 @@ impl Figures {
         // Sums of fractions: a rounding error isn't a broken promise.
         let is_over_plan = planned > self.rate * (1.0 + f64::EPSILON * 1024.0)
             || self.layers.iter().any(|layer| layer.items > layer.capacity);
+        let seed = self.seed.map_or(Reply::Null, |seed| Reply::text(&format!("{seed:016x}")));
         let more = [
-            (Reply::Simple("Layout"), Reply::text(self.layout)),
-            (Reply::Simple("Error rate"), Reply::Double(self.rate)),
+            (Reply::Simple("Seed"), seed),
             (Reply::Simple("Expected error rate now"), Reply::Double(1.0 - right)),
             (Reply::Simple("Fill"), Reply::Double(if bytes > 0.0 { set / bytes } else { 0.0 })),
             (Reply::Simple("Over plan"), Reply::Flag(is_over_plan)),
             (Reply::Simple("Layers"), Reply::Array(self.layers.iter().map(Layer::reply).collect())),
         ];
-        Reply::Map(self.known().into_iter().chain(more).collect())
+        let layout = [(Reply::Simple("Layout"), Reply::text(self.layout))];
+        Reply::Map(self.known().into_iter().chain(layout).chain(self.asked_for()).chain(more).collect())
     }
 }
 

@@ -1,14 +1,14 @@
 //! `BF.INSERT key [CAPACITY n] [ERROR r] [EXPANSION n] [NOCREATE] [NONSCALING] ITEMS item...`, and the options that
 //! valkey-bloom adds: `SEED`, `TIGHTENING` and `VALIDATESCALETO`.
 //!
-//! What these can mean here: `VALIDATESCALETO` is checked against the limits and the rate of either layout.
-//! `TIGHTENING` is taken in redisbloom layout if it is 0.5, which is what that layout does, and refused otherwise: the
-//! shares of a native filter's layers are its own, and keep `ERROR` over all of them. `SEED` is refused: native filters
-//! hash with the server's secret key, and RedisBloom's seed is part of its layout. As all options, they count only if
-//! the filter has to be made.
+//! What these mean here: `VALIDATESCALETO` is checked against the limits and the rate of either layout. A native filter
+//! with a `SEED` hashes with it, in public, instead of the server's secret key: its bits are the same on every server.
+//! `TIGHTENING` is the ratio between the rates of a native filter's layers, which keep `ERROR` over all of them. In
+//! redisbloom layout both are part of the layout: a ratio other than 0.5, and any seed, is refused. As all options, they
+//! count only if the filter has to be made.
 
 use super::add::add_or_make;
-use super::create::Recipe;
+use super::create::{Recipe, Seed, TIGHTENING};
 use super::errors;
 use super::reserve::{capacity_in_range, expansion_in_range, is_rate};
 use crate::settings::Layout;
@@ -16,15 +16,10 @@ use crate::spec::CommandId;
 use crate::words::{double, integer, is};
 use crate::{Keyspace, Outcome, Reply};
 
-/// The bytes of a seed.
-const SEED_BYTES: usize = 32;
-/// The tightening that redisbloom layout has.
-const REDISBLOOM_TIGHTENING: f64 = 0.5;
-
 /// Adds items, and makes the filter if need be.
 pub(super) fn insert<K: Keyspace>(host: &K, key: &[u8], words: &[&[u8]]) -> Outcome {
     let recipe = Recipe::from_settings(host.settings());
-    let options = Options { recipe, creates: true, tightening: None, has_seed: false, scale_to: None };
+    let options = Options { recipe, creates: true, scale_to: None };
     let (options, items) = match options.parse(words) {
         Ok(parsed) => parsed,
         Err(reply) => return reply.into(),
@@ -42,8 +37,6 @@ pub(super) fn insert<K: Keyspace>(host: &K, key: &[u8], words: &[&[u8]]) -> Outc
 struct Options {
     recipe: Recipe,
     creates: bool,
-    tightening: Option<f64>,
-    has_seed: bool,
     scale_to: Option<u64>,
 }
 
@@ -65,8 +58,8 @@ impl Options {
                 (Some(b'c'), ..) => self.recipe.capacity = capacity(value()?)?,
                 (Some(b'n'), _, Some(b'c')) => (self.creates, taken) = (false, 0),
                 (Some(b'n'), ..) => (self.recipe.scaling, taken) = (false, 0),
-                _ if is(option, "SEED") => self.has_seed = seed(value()?)?,
-                _ if is(option, "TIGHTENING") => self.tightening = Some(tightening(value()?)?),
+                _ if is(option, "SEED") => self.recipe.seed = Some(seed(value()?)?),
+                _ if is(option, "TIGHTENING") => self.recipe.tightening = Some(tightening(value()?)?),
                 _ if is(option, "VALIDATESCALETO") => self.scale_to = Some(scale_to(value()?)?),
                 _ => return Err(Reply::error(errors::UNKNOWN_ARGUMENT)),
             }
@@ -78,15 +71,13 @@ impl Options {
     /// Refuses what a filter made now couldn't keep.
     fn check<K: Keyspace>(&self, host: &K) -> Result<(), Reply> {
         let refused = |text| Err(Reply::error(text));
-        if self.has_seed {
-            return refused(errors::SEED_REFUSED);
-        }
-        match (self.tightening, host.settings().bf_layout()) {
-            (Some(_), Layout::Native) => return refused(errors::TIGHTENING_NATIVE),
-            (Some(ratio), Layout::RedisBloom) if ratio != REDISBLOOM_TIGHTENING => {
+        if host.settings().bf_layout() == Layout::RedisBloom {
+            if self.recipe.seed.is_some() {
+                return refused(errors::SEED_REDISBLOOM);
+            }
+            if self.recipe.tightening.is_some_and(|ratio| ratio != TIGHTENING) {
                 return refused(errors::TIGHTENING_REDISBLOOM);
             }
-            _ => {}
         }
         match self.scale_to {
             Some(_) if !self.recipe.scales() => refused(errors::SCALE_TO_WITHOUT_SCALING),
@@ -108,8 +99,8 @@ fn capacity(word: &[u8]) -> Result<u64, Reply> {
     integer(word).and_then(capacity_in_range).ok_or(Reply::error(errors::INSERT_BAD_CAPACITY))
 }
 
-fn seed(word: &[u8]) -> Result<bool, Reply> {
-    if word.len() == SEED_BYTES { Ok(true) } else { Err(Reply::error(errors::BAD_SEED)) }
+fn seed(word: &[u8]) -> Result<Seed, Reply> {
+    Seed::new(word).ok_or(Reply::error(errors::BAD_SEED))
 }
 
 fn tightening(word: &[u8]) -> Result<f64, Reply> {

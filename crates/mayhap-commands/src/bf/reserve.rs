@@ -51,7 +51,8 @@ fn parse(words: &[&[u8]], settings: &Settings) -> Result<Recipe, &'static str> {
     let capacity = integer(word(3)).ok_or(errors::BAD_CAPACITY)?;
     let capacity = capacity_in_range(capacity).ok_or(errors::CAPACITY_RANGE)?;
     let mut scaling = !words.iter().any(|word| is(word, "NONSCALING"));
-    let mut expansion = Recipe::from_settings(settings).expansion;
+    let usual = Recipe::from_settings(settings);
+    let mut expansion = usual.expansion;
     if let Some(place) = words.iter().position(|word| is(word, "EXPANSION")) {
         let number = words.get(place + 1).ok_or(errors::NO_EXPANSION)?;
         let number = integer(number).ok_or(errors::BAD_EXPANSION)?;
@@ -61,7 +62,7 @@ fn parse(words: &[&[u8]], settings: &Settings) -> Result<Recipe, &'static str> {
         expansion = expansion_in_range(number).ok_or(errors::EXPANSION_RANGE)?;
         scaling &= expansion > 0;
     }
-    Ok(Recipe { rate, capacity, expansion, scaling })
+    Ok(Recipe { rate, capacity, expansion, scaling, ..usual })
 }
 
 pub(super) fn is_rate(rate: f64) -> bool {

@@ -77,6 +77,7 @@ pub const SPECS: &[Spec] = &[
             NONSCALING,
             Argument::new("scale_to", ArgumentKind::Integer).token("VALIDATESCALETO").optional(),
             Argument::new("tightening", ArgumentKind::Double).token("TIGHTENING").optional(),
+            Argument::new("seed", ArgumentKind::Text).token("SEED").optional(),
             ITEMS.token("ITEMS"),
         ],
     ),
@@ -122,6 +123,8 @@ pub const SPECS: &[Spec] = &[
                     word("filters", "FILTERS"),
                     word("items", "ITEMS"),
                     word("expansion", "EXPANSION"),
+                    word("error", "ERROR"),
+                    word("tightening", "TIGHTENING"),
                     word("full", "FULL"),
                 ]),
             )

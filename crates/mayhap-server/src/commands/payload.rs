@@ -33,7 +33,7 @@ pub(super) fn is_one(bytes: &[u8]) -> bool {
 /// When the memory can't be had, or the value isn't a native one.
 pub(super) fn of(value: &Value) -> Result<Vec<u8>, FormatError> {
     let (count, file) = match value {
-        Value::Bloom(filter) => (0, filter.to_bytes()?),
+        Value::Bloom(filter) => (0, filter.to_bytes_without_limit()?),
         Value::Cuckoo(filter) => {
             let held = filter.read().unwrap_or_else(PoisonError::into_inner);
             (held.deleted, held.filter.to_bytes()?)

@@ -12,6 +12,11 @@ pub enum SizingError {
     ZeroKeys,
     /// A growing filter whose layers would have no keys.
     ZeroExpansion,
+    /// The ratio between the rates of layers is not a number strictly between 0 and 1.
+    TighteningOutOfRange {
+        /// The ratio asked for.
+        got: f64,
+    },
     /// The rate is not a number strictly between 0 and 1.
     RateOutOfRange {
         /// The rate asked for.
@@ -100,6 +105,10 @@ impl fmt::Display for SizingError {
             Self::ZeroExpansion => {
                 f.write_str("an expansion of 0 leaves nothing to grow into; give 1 or more, such as 2")
             }
+            Self::TighteningOutOfRange { got } => write!(
+                f,
+                "a tightening ratio of {got} is impossible; give one between 0 and 1, both excluded, such as 0.5"
+            ),
             Self::RateOutOfRange { got } => {
                 write!(
                     f,
@@ -168,6 +177,10 @@ mod tests {
     fn every_message_names_the_value_and_the_way_out() {
         let messages = [
             (SizingError::ZeroKeys, "a filter for 0 keys has no size; plan for at least 1 key"),
+            (
+                SizingError::TighteningOutOfRange { got: 2.0 },
+                "a tightening ratio of 2 is impossible; give one between 0 and 1, both excluded, such as 0.5",
+            ),
             (
                 SizingError::RateOutOfRange { got: 1.5 },
                 "a rate of 1.5 is impossible; give one between 0 and 1, both excluded, such as 0.01",

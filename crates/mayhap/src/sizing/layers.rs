@@ -13,6 +13,8 @@
 //! as is usual, needs 47 bits a key where this needs 21.2: 100 keys grown to 100 million at 1 %). The second term falls more
 //! slowly still, so that hundreds of layers, as an expansion of 1 makes, have rates that can be had. `docs/maths.md`
 //! compares schedules.
+//!
+//! Who wants other shares gives the ratio of each to the one before it: [`tightened_rate`].
 
 use super::blocked::{BlockedPlan, rate};
 use super::error::SizingError;
@@ -41,6 +43,19 @@ pub fn layer_rate(rate: f64, layer: u32) -> f64 {
     let geometric = (1.0 - RATIO) * libm::pow(RATIO, i);
     let harmonic = HARMONIC_OFFSET / ((i + HARMONIC_OFFSET) * (i + HARMONIC_OFFSET + 1.0));
     rate * (GEOMETRIC_PART * geometric + (1.0 - GEOMETRIC_PART) * harmonic)
+}
+
+/// The rate of layer `layer` of a filter whose layers have `ratio` of the rate of the one before: `rate · (1 − ratio) ·
+/// ratio^layer`. The rates of infinitely many layers add up to `rate`.
+///
+/// ```
+/// use mayhap::sizing::layers::tightened_rate;
+///
+/// assert_eq!((tightened_rate(0.01, 0.5, 0), tightened_rate(0.01, 0.5, 1)), (0.005, 0.0025));
+/// ```
+#[must_use]
+pub fn tightened_rate(rate: f64, ratio: f64, layer: u32) -> f64 {
+    rate * (1.0 - ratio) * libm::pow(ratio, f64::from(layer))
 }
 
 /// The sum of the rates of the first `layers` layers: below `rate`, however many there are.
@@ -76,6 +91,7 @@ pub struct GrowthPlan {
     keys: u64,
     rate: f64,
     expansion: u32,
+    tightening: Option<f64>,
 }
 
 impl GrowthPlan {
@@ -89,7 +105,28 @@ impl GrowthPlan {
         if expansion == 0 {
             return Err(SizingError::ZeroExpansion);
         }
-        Ok(Self { keys, rate, expansion })
+        Ok(Self { keys, rate, expansion, tightening: None })
+    }
+
+    /// The same with this ratio between the rates of a layer and the one before it ([`tightened_rate`]), instead of the
+    /// usual shares. Such a filter ends its growth where a 64-bit digest can't give the rate of a layer. Fails for a
+    /// ratio outside (0, 1).
+    ///
+    /// ```
+    /// use mayhap::sizing::{GrowthPlan, SizingError};
+    ///
+    /// let halving = GrowthPlan::new(100, 0.01, 2)?.with_tightening(0.5)?;
+    /// assert_eq!(halving.layer(3)?.rate(), 0.01 / 16.0);
+    /// let steep = GrowthPlan::new(100, 0.01, 2)?.with_tightening(1e-6)?;
+    /// assert!(matches!(steep.layer(3), Err(SizingError::RateTooLow { .. })));
+    /// # Ok::<(), SizingError>(())
+    /// ```
+    pub fn with_tightening(self, ratio: f64) -> Result<Self, SizingError> {
+        if ratio > 0.0 && ratio < 1.0 {
+            Ok(Self { tightening: Some(ratio), ..self })
+        } else {
+            Err(SizingError::TighteningOutOfRange { got: ratio })
+        }
     }
 
     /// The keys of the first layer.
@@ -110,6 +147,12 @@ impl GrowthPlan {
         self.expansion
     }
 
+    /// The ratio between the rates of a layer and the one before it, if one was chosen.
+    #[must_use]
+    pub fn tightening(&self) -> Option<f64> {
+        self.tightening
+    }
+
     /// The new keys that a layer takes; nothing when they are beyond counting, or there are [`MAX_LAYERS`] already.
     #[must_use]
     pub fn layer_keys(&self, layer: u32) -> Option<u64> {
@@ -120,11 +163,14 @@ impl GrowthPlan {
     }
 
     /// The filter of one layer, at its share of the rate. Where a 64-bit digest can't give so low a rate for so many
-    /// keys, at the lowest that it can, and then the sum of the rates may rise above the promise. Fails when the layer
-    /// is too large.
+    /// keys, at the lowest that it can, and then the sum of the rates may rise above the promise; with a
+    /// [ratio](Self::with_tightening) that fails instead. Fails when the layer is too large.
     pub fn layer(&self, layer: u32) -> Result<BlockedPlan, SizingError> {
         let keys = self.layer_keys(layer).ok_or(super::limits::BEYOND_COUNTING)?;
-        plan_for_new_keys(keys, layer_rate(self.rate, layer))
+        match self.tightening {
+            None => plan_for_new_keys(keys, layer_rate(self.rate, layer)),
+            Some(ratio) => plan_at_rate(keys, tightened_rate(self.rate, ratio, layer)),
+        }
     }
 
     /// What the filter is when `keys` new keys have been added. Fails when that is too large.
@@ -173,7 +219,24 @@ impl Grown {
 /// fuller. How many more follows from the mean of the rate while the filter fills up.
 pub(crate) fn plan_for_new_keys(keys: u64, rate: f64) -> Result<BlockedPlan, SizingError> {
     check_rate(rate)?;
-    let plan = |offered: u64| BlockedPlan::for_rate(offered, rate.max(lowest_rate(offered)));
+    plan_for_offered(keys, rate, |offered| BlockedPlan::for_rate(offered, rate.max(lowest_rate(offered))))
+}
+
+/// The same, at this rate or not at all.
+fn plan_at_rate(keys: u64, rate: f64) -> Result<BlockedPlan, SizingError> {
+    if rate < lowest_rate(keys) {
+        // A power of a ratio can be 0, which is no rate that anybody asked for.
+        return Err(SizingError::RateTooLow { asked: rate, lowest: lowest_rate(keys), keys });
+    }
+    plan_for_offered(keys, rate, |offered| BlockedPlan::for_rate(offered, rate))
+}
+
+/// Plans for as many keys as must be offered until so many were new.
+fn plan_for_offered(
+    keys: u64,
+    rate: f64,
+    plan: impl Fn(u64) -> Result<BlockedPlan, SizingError>,
+) -> Result<BlockedPlan, SizingError> {
     let offered = |mean: f64| keys.saturating_add(rounded_up(keys as f64 * mean / (1.0 - mean)));
     let mut mean = 0.0;
     // The mean depends on the size, by way of whole blocks, and the size on the mean. A little more than was needed
@@ -274,6 +337,30 @@ mod tests {
         let even = GrowthPlan::new(1_000, 0.01, 1).unwrap().grown_to(1_000_000).unwrap();
         assert!(even.layers == 1_000 && even.rate < 0.01, "{even:?}");
         assert!(even.bits_per_key(1_000_000) < 45.0, "{even:?}");
+    }
+
+    #[test]
+    fn a_ratio_keeps_the_promise_or_says_that_it_can_t() {
+        for ratio in [0.01, 0.1, 0.5, 0.85, 0.99, 1.0 - f64::EPSILON] {
+            for rate in [0.25, 0.01, 1e-6] {
+                let plan = GrowthPlan::new(100, rate, 2).unwrap().with_tightening(ratio).unwrap();
+                assert_eq!(plan.tightening(), Some(ratio));
+                let mut sum = 0.0;
+                for layer in 0..64 {
+                    let Ok(filter) = plan.layer(layer) else { break };
+                    assert!(filter.rate() <= tightened_rate(rate, ratio, layer), "{rate} {ratio} {layer}");
+                    sum += filter.rate();
+                    assert!(sum <= rate * (1.0 + f64::EPSILON * 64.0), "{rate} {ratio} {layer}: {sum}");
+                }
+            }
+        }
+        for bad in [0.0, 1.0, -0.5, 2.0, f64::NAN, f64::INFINITY] {
+            let plan = GrowthPlan::new(1, 0.01, 2).unwrap().with_tightening(bad);
+            assert!(matches!(plan, Err(SizingError::TighteningOutOfRange { .. })), "{bad}");
+        }
+        // A power so small that it is 0.
+        let steep = GrowthPlan::new(1, 0.01, 1).unwrap().with_tightening(1e-300).unwrap();
+        assert!(steep.layer(0).is_ok() && matches!(steep.layer(2), Err(SizingError::RateTooLow { .. })));
     }
 
     #[test]

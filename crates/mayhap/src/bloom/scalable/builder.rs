@@ -64,6 +64,8 @@ pub(super) struct Settings {
     /// The promise, over all layers.
     pub(super) rate: f64,
     pub(super) expansion: u32,
+    /// The ratio between the rates of layers; none: the usual shares.
+    pub(super) tightening: Option<f64>,
     pub(super) growth: Growth,
     pub(super) max_bytes: u64,
 }
@@ -71,13 +73,18 @@ pub(super) struct Settings {
 impl Settings {
     /// The layer with this number: the new keys it is made for, and its filter.
     pub(super) fn layer(&self, layer: u32) -> Result<(u64, BlockedPlan), SizingError> {
-        let plan = GrowthPlan::new(self.keys, self.rate, self.expansion)?;
+        let plan = self.plan()?;
         // A filter that will never have a second layer needs to save no part of the rate for it.
         if self.growth != Growth::Grow {
             return Ok((self.keys, plan_for_new_keys(self.keys, self.rate)?));
         }
         let filter = plan.layer(layer)?;
         Ok((plan.layer_keys(layer).unwrap_or(filter.keys()), filter))
+    }
+
+    pub(super) fn plan(&self) -> Result<GrowthPlan, SizingError> {
+        let plan = GrowthPlan::new(self.keys, self.rate, self.expansion)?;
+        self.tightening.map_or(Ok(plan), |ratio| plan.with_tightening(ratio))
     }
 
     /// The layer to put on top of `layers` of `bytes` bytes, or why there is none.
@@ -119,8 +126,14 @@ pub struct ScalableBuilder {
 /// 1 %, doubling, growing without limit. The number of keys must be given.
 impl Default for ScalableBuilder {
     fn default() -> Self {
-        let settings =
-            Settings { keys: 0, rate: 0.01, expansion: 2, growth: Growth::Grow, max_bytes: u64::MAX };
+        let settings = Settings {
+            keys: 0,
+            rate: 0.01,
+            expansion: 2,
+            tightening: None,
+            growth: Growth::Grow,
+            max_bytes: u64::MAX,
+        };
         Self { settings, hasher: KeyHasher::default() }
     }
 }
@@ -145,6 +158,15 @@ impl ScalableBuilder {
     /// down with every layer: up to [`MAX_LAYERS`](crate::sizing::layers::MAX_LAYERS).
     pub fn expansion(mut self, expansion: u32) -> Self {
         self.settings.expansion = expansion;
+        self
+    }
+
+    /// Gives each layer this part of the rate of the one before it: layer i has `rate · (1 − ratio) · ratio^i`, and all
+    /// of them never more than the rate. If not given, the shares are those that need the least memory
+    /// ([`sizing::layers`](crate::sizing::layers)); 0.5, which is usual elsewhere, needs half as much again and more.
+    /// Where 64-bit digests can't give the rate of a layer, the filter doesn't grow any further.
+    pub fn tightening(mut self, ratio: f64) -> Self {
+        self.settings.tightening = Some(ratio);
         self
     }
 

@@ -13,7 +13,7 @@ use crate::codec::{FormatError, Header, Kind, Section};
 use crate::file::{self, Stored, file_methods, must_be_zero};
 use crate::hash::KeyHasher;
 use crate::plan::Plan;
-use crate::sizing::{GrowthPlan, lowest_rate};
+use crate::sizing::lowest_rate;
 
 /// Layers are filters of kind 1.
 const LAYERS_OF_BLOCKS: u16 = 1;
@@ -30,8 +30,8 @@ struct LayerRecipe {
     inserted: u64,
 }
 
-/// Recipe number 1. Parameters: expansion, what happens when full, the most bytes, and a zero. Planned keys are those of the
-/// first layer; inserted is the sum over the layers.
+/// Recipe number 1. Parameters: expansion, what happens when full, the most bytes, and the ratio between the rates of
+/// layers, or 0. Planned keys are those of the first layer; inserted is the sum over the layers.
 impl Stored for ScalableBloom {
     type Recipe = Recipe;
     const KIND: Kind = Kind::SCALABLE_BLOOM;
@@ -88,18 +88,30 @@ impl Stored for ScalableBloom {
 }
 
 fn settings(header: &Header) -> Result<Settings, FormatError> {
-    let [expansion, growth, max_bytes, rest] = header.parameters;
-    must_be_zero("recipe parameters", rest)?;
+    let [expansion, growth, max_bytes, tightening] = header.parameters;
+    let tightening = match tightening {
+        0 => None,
+        bits => Some(tightening_of(bits)?),
+    };
     let (keys, rate) = (header.planned_keys, header.planned_rate);
     let growth = Growth::from_id(growth)
         .ok_or(FormatError::Unknown { what: "way to go on when the filter is full", number: growth })?;
     match u32::try_from(expansion) {
-        Ok(expansion) if expansion > 0 => Ok(Settings { keys, rate, expansion, growth, max_bytes }),
+        Ok(expansion) if expansion > 0 => {
+            Ok(Settings { keys, rate, expansion, tightening, growth, max_bytes })
+        }
         _ => {
             let must_be = "above 0 and below 2^32";
             Err(FormatError::BadField { field: "expansion", value: expansion, must_be })
         }
     }
+}
+
+fn tightening_of(bits: u64) -> Result<f64, FormatError> {
+    let ratio = f64::from_bits(bits);
+    let must_be = "0, or a fraction between 0 and 1";
+    let is_one = ratio > 0.0 && ratio < 1.0;
+    is_one.then_some(ratio).ok_or(FormatError::BadField { field: "tightening ratio", value: bits, must_be })
 }
 
 /// The layer that a section describes: shape, keys it was made for, keys it has taken, rate, and a zero.
@@ -122,9 +134,7 @@ fn layer(
     if number > 0 && settings.growth != Growth::Grow {
         return bad("sections", number as u64 + 1, "1 for a filter that doesn't grow");
     }
-    let expected = GrowthPlan::new(settings.keys, settings.rate, settings.expansion)
-        .ok()
-        .and_then(|plan| plan.layer_keys(u32::try_from(number).ok()?));
+    let expected = settings.plan().ok().and_then(|plan| plan.layer_keys(u32::try_from(number).ok()?));
     if expected != Some(keys) {
         return bad(
             "planned keys of a layer",
@@ -160,7 +170,7 @@ pub(super) fn header<'a, S: Blocks + 'a>(
     hasher: &KeyHasher,
     layers: impl Iterator<Item = (&'a BloomFilter<S>, u64, u64)>,
 ) -> Result<Header, FormatError> {
-    let Settings { keys, rate, expansion, growth, max_bytes } = *settings;
+    let Settings { keys, rate, expansion, tightening, growth, max_bytes } = *settings;
     let mut sections = Vec::new();
     let mut all_inserted = 0_u64;
     for (filter, planned, inserted) in layers {
@@ -171,7 +181,7 @@ pub(super) fn header<'a, S: Blocks + 'a>(
     }
     Ok(Header {
         recipe: LAYERS_OF_BLOCKS,
-        parameters: [u64::from(expansion), growth.id(), max_bytes, 0],
+        parameters: [u64::from(expansion), growth.id(), max_bytes, tightening.map_or(0, f64::to_bits)],
         inserted: Some(all_inserted),
         sections,
         ..file::header(Kind::SCALABLE_BLOOM, hasher, keys, rate)?

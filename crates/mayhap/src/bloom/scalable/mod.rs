@@ -173,6 +173,13 @@ impl<S: Blocks> ScalableBloom<S> {
         self.settings.expansion
     }
 
+    /// The ratio between the rates of a layer and the one before it, if one was
+    /// [chosen](ScalableBuilder::tightening).
+    #[must_use]
+    pub fn tightening(&self) -> Option<f64> {
+        self.settings.tightening
+    }
+
     /// What happens when it is full.
     #[must_use]
     pub fn growth(&self) -> Growth {
@@ -244,7 +251,9 @@ impl<S: Blocks> ScalableBloom<S> {
     #[must_use]
     pub fn is_over_plan(&self) -> bool {
         let rates = self.oldest_first().map(|layer| layer.filter.planned_rate()).sum::<f64>();
-        self.newest.inserted > self.newest.planned || rates > self.settings.rate
+        // The shares of a steep ratio add up to the whole rate: a rounding error isn't a broken promise.
+        let promised = self.settings.rate * (1.0 + f64::EPSILON * 1024.0);
+        self.newest.inserted > self.newest.planned || rates > promised
     }
 
     fn oldest_first(&self) -> impl Iterator<Item = &Layer<S>> {

@@ -23,7 +23,7 @@ use crate::codec::FormatError;
 use crate::filter::InsertError;
 use crate::hash::{Digest, Key, KeyHasher};
 use crate::sizing::layers::MAX_LAYERS;
-use crate::sizing::{BlockedPlan, lowest_rate};
+use crate::sizing::{BlockedPlan, SizingError, lowest_rate};
 
 /// A [`ScalableBloom`] that many threads add to.
 ///
@@ -223,12 +223,25 @@ impl SharedScalableBloom {
     /// # Errors
     /// When the memory can't be had.
     pub fn to_bytes(&self) -> Result<Vec<u8>, FormatError> {
+        self.file(&self.settings)
+    }
+
+    /// [`to_bytes`](Self::to_bytes), without the [limit](super::ScalableBuilder::max_bytes) to its growth: for a host
+    /// whose limit is its own affair, and none of whoever reads the file.
+    ///
+    /// # Errors
+    /// As [`to_bytes`](Self::to_bytes).
+    pub fn to_bytes_without_limit(&self) -> Result<Vec<u8>, FormatError> {
+        self.file(&Settings { max_bytes: u64::MAX, ..self.settings })
+    }
+
+    fn file(&self, settings: &Settings) -> Result<Vec<u8>, FormatError> {
         let _growing = self.lock_growth();
         let count = self.layers.count();
         let newest = self.layers.get(count - 1);
         let _held = newest.map(|newest| newest.filter.storage().stripes.hold_all());
         let layers = self.oldest_first().map(|layer| (&layer.filter, layer.planned, layer.inserted()));
-        let header = header(&self.settings, &self.hasher, layers)?;
+        let header = header(settings, &self.hasher, layers)?;
         crate::file::to_vec(&header, self.oldest_first().map(|layer| layer.filter.storage()))
     }
 
@@ -288,6 +301,20 @@ impl SharedScalableBloom {
     #[must_use]
     pub fn expansion(&self) -> u32 {
         self.settings.expansion
+    }
+
+    /// The ratio between the rates of a layer and the one before it, if one was
+    /// [chosen](super::ScalableBuilder::tightening).
+    #[must_use]
+    pub fn tightening(&self) -> Option<f64> {
+        self.settings.tightening
+    }
+
+    /// Why it couldn't grow now, if its sizes alone stand in the way: a layer too large to count, one too many, or, with
+    /// a [ratio](Self::tightening), one whose rate is below what 64-bit digests give.
+    #[must_use]
+    pub fn end_of_growth(&self) -> Option<SizingError> {
+        self.settings.layer(u32::try_from(self.layer_count()).unwrap_or(u32::MAX)).err()
     }
 
     /// What happens when it is full.

@@ -328,7 +328,9 @@ fn contradictions_in_a_file_are_refused() {
     refused(|h| h.parameters[1] = 3, "way to go on when the filter is full");
     refused(|h| h.parameters[1] = 1, "sections");
     refused(|h| h.parameters[2] = 1_000, "most bytes");
-    refused(|h| h.parameters[3] = 1, "recipe parameters");
+    refused(|h| h.parameters[3] = 1.0_f64.to_bits(), "tightening ratio");
+    refused(|h| h.parameters[3] = (-0.5_f64).to_bits(), "tightening ratio");
+    refused(|h| h.parameters[3] = f64::NAN.to_bits(), "tightening ratio");
     refused(|h| h.planned_keys = 99, "planned keys of a layer");
     refused(|h| h.planned_keys = u64::MAX, "planned keys of a layer");
     refused(|h| h.planned_rate = 1e-6, "rate of a layer");
@@ -365,4 +367,42 @@ fn contradictions_in_a_file_are_refused() {
         h.sections.push(section);
     };
     assert!(forged(&filter, extra).is_err());
+}
+
+#[test]
+fn a_ratio_decides_the_layers_and_is_kept_in_the_file() {
+    let builder = || ScalableBloom::builder().keys(100).rate(0.01);
+    let mut filter = builder().tightening(0.5).build().unwrap();
+    insert_all(&mut filter, 0..5_000);
+    let rates: Vec<f64> = filter.layers().iter().map(|layer| layer.planned_rate).collect();
+    assert_eq!(rates.len(), 6);
+    assert!(
+        rates.iter().zip(1..).all(|(rate, power)| *rate == 0.01 / libm::exp2(f64::from(power))),
+        "{rates:?}"
+    );
+    assert!(filter.expected_rate() <= 0.01 && !filter.is_over_plan());
+    // What comes after a reload is as it would have been without.
+    let bytes = filter.to_bytes().unwrap();
+    let mut again = ScalableBloom::from_bytes(&bytes).unwrap();
+    assert_eq!((again.tightening(), again.to_bytes().unwrap()), (Some(0.5), bytes));
+    insert_all(&mut filter, 5_000..20_000);
+    insert_all(&mut again, 5_000..20_000);
+    assert_eq!(again.to_bytes().unwrap(), filter.to_bytes().unwrap());
+    assert!(matches!(builder().tightening(1.0).build(), Err(Error::Sizing(_))));
+}
+
+#[test]
+fn a_steep_ratio_ends_growth_where_digests_end() {
+    let mut filter = ScalableBloom::builder().keys(10).rate(0.01).tightening(1e-9).build().unwrap();
+    let refused = digests(0..1_000).find_map(|digest| filter.insert_hash(digest).err());
+    assert_eq!(refused, Some(InsertError::Full));
+    assert!((filter.layer_count(), filter.is_over_plan()) == (2, false) && filter.expected_rate() <= 0.01);
+    #[cfg(feature = "std")]
+    {
+        let shared = filter.into_shared();
+        assert!(matches!(shared.end_of_growth(), Some(crate::sizing::SizingError::RateTooLow { .. })));
+        let limited = ScalableBloom::builder().keys(10).rate(0.01).max_bytes(1 << 20).build().unwrap();
+        let unlimited = ScalableBloom::with_rate(10, 0.01).unwrap();
+        assert_eq!(limited.into_shared().to_bytes_without_limit().unwrap(), unlimited.to_bytes().unwrap());
+    }
 }
