@@ -14,7 +14,7 @@ for (const RESP of [2, 3]) {
     throw error;
   });
   await client.connect();
-  for (const check of [bloom, bloomDump, cuckoo, cuckooDump, generic, manyAtOnce, errors]) {
+  for (const check of [bloom, bloomDump, cuckoo, cuckooDump, generic, manyAtOnce, transactions, errors]) {
     await client.flushAll();
     await check(client);
   }
@@ -127,6 +127,29 @@ async function manyAtOnce(client) {
   const added = await Promise.all(names.map((name) => client.bf.add("names", name)));
   assert.equal(added.filter(Boolean).length, await client.bf.card("names"));
   assert.ok(added.slice(500).every((isNew) => !isNew));
+}
+
+async function transactions(client) {
+  const answers = await client
+    .multi()
+    .bf.reserve("names", 0.01, 1000)
+    .bf.add("names", "alice")
+    .bf.mAdd("names", ["alice", "bob"])
+    .cf.add("more", "alice")
+    .bf.card("names")
+    .exec();
+  assert.deepEqual(answers, ["OK", true, [false, true], true, 2]);
+  assert.deepEqual(await client.multi().ping().bf.exists("names", "bob").execAsPipeline(), ["PONG", true]);
+  // A change by somebody else between reading and writing.
+  const other = client.duplicate();
+  await other.connect();
+  await client.watch("names");
+  await other.bf.add("names", "carol");
+  await assert.rejects(client.multi().bf.add("names", "dave").exec(), { name: "Error" });
+  assert.equal(await client.bf.exists("names", "dave"), false);
+  await client.watch("names");
+  assert.deepEqual(await client.multi().bf.add("names", "dave").exec(), [true]);
+  await other.quit();
 }
 
 async function errors(client) {

@@ -10,7 +10,9 @@ HOST, PORT = sys.argv[1], int(sys.argv[2])
 def main():
     for protocol in (2, 3):
         with redis.Redis(host=HOST, port=PORT, protocol=protocol) as client:
-            for check in (bloom, bloom_full, bloom_dump, cuckoo, cuckoo_dump, generic, keys, bitmaps, pipelines, errors):
+            for check in (
+                bloom, bloom_full, bloom_dump, cuckoo, cuckoo_dump, generic, keys, bitmaps, pipelines, transactions, errors
+            ):
                 client.flushall()
                 check(client)
     print(f"redis-py {redis.__version__}: all well")
@@ -199,6 +201,59 @@ def pipelines(client):
     pipe.execute_command("BF.CARD", "piped")
     answers = pipe.execute()
     assert sum(answers[:-1]) == answers[-1] > 950, answers[-1]
+
+
+def transactions(client):
+    # As it comes: a pipeline is a transaction.
+    pipe = client.pipeline()
+    bf, cf = pipe.bf(), pipe.cf()
+    bf.create("names", 0.01, 1000)
+    bf.add("names", "alice")
+    bf.madd("names", "alice", "bob")
+    bf.exists("names", "bob")
+    cf.add("more", "alice")
+    pipe.delete("nothing")
+    answers = pipe.execute()
+    assert answers[0] in (True, "OK", b"OK") and answers[1:] == [1, [0, 1], 1, 1, 0], answers
+    with client.pipeline() as pipe:
+        for number in range(1000):
+            pipe.execute_command("BF.ADD", "piped", number)
+        pipe.execute_command("BF.CARD", "piped")
+        answers = pipe.execute()
+        assert sum(answers[:-1]) == answers[-1] > 950, answers[-1]
+    # One that fails is told after all were executed.
+    pipe = client.pipeline()
+    pipe.setbit("bits", 3, 1)
+    pipe.execute_command("BF.ADD", "bits", "a")
+    pipe.setbit("bits", 4, 1)
+    fails("WRONGTYPE|wrong kind", pipe.execute)
+    assert client.bitcount("bits") == 2
+    pipe.execute_command("NO.SUCH")
+    fails("unknown command|discarded", pipe.execute)
+    # Read, decide, write if nobody else has.
+    other = redis.Redis(host=HOST, port=PORT)
+    rounds = []
+
+    def step(pipe):
+        count = pipe.bitcount("bits")
+        if not rounds:
+            other.setbit("bits", 100, 1)
+        rounds.append(count)
+        pipe.multi()
+        pipe.setbit("bits", 200 + count, 1)
+
+    assert client.transaction(step, "bits") == [0] and rounds == [2, 3], rounds
+    with client.pipeline() as pipe:
+        pipe.watch("names")
+        other.bf().add("names", "carol")
+        pipe.multi()
+        pipe.ping()
+        try:
+            pipe.execute()
+            raise AssertionError("a change went unnoticed")
+        except redis.WatchError:
+            pass
+    other.close()
 
 
 def errors(client):

@@ -76,13 +76,14 @@ fn execute(shared: &Shared, job: Job) -> Done {
             settings: &shared.settings.filters,
             transfers: &shared.transfers,
             cache: &cache,
+            gate: Some(&shared.gate),
             now: started_at,
         };
         let outcome = mayhap_commands::execute(&view, job.id, &words);
         if outcome.effect != Effect::None
             && let Some(key) = words.get(1)
         {
-            view.weigh(key);
+            view.note_change(key);
         }
         outcome.reply
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::session::Protocol;
@@ -34,6 +34,10 @@ pub struct Client {
     protocol: AtomicU8,
     input_bytes: AtomicU64,
     output_bytes: AtomicU64,
+    /// Commands that wait for `EXEC`; -1: no `MULTI`.
+    queued: AtomicI64,
+    watched: AtomicU64,
+    transaction_bytes: AtomicU64,
     killed: AtomicBool,
     no_evict: AtomicBool,
     no_touch: AtomicBool,
@@ -67,6 +71,9 @@ impl Clients {
             protocol: AtomicU8::new(Protocol::Two.version()),
             input_bytes: AtomicU64::new(0),
             output_bytes: AtomicU64::new(0),
+            queued: AtomicI64::new(-1),
+            watched: AtomicU64::new(0),
+            transaction_bytes: AtomicU64::new(0),
             killed: AtomicBool::new(false),
             no_evict: AtomicBool::new(false),
             no_touch: AtomicBool::new(false),
@@ -176,6 +183,31 @@ impl Client {
     pub(crate) fn note_buffers(&self, input: usize, output: usize) {
         self.input_bytes.store(input as u64, Ordering::Relaxed);
         self.output_bytes.store(output as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn note_transaction(&self, queued: Option<usize>, watched: usize, bytes: usize) {
+        let queued = queued.map_or(-1, |count| i64::try_from(count).unwrap_or(i64::MAX));
+        self.queued.store(queued, Ordering::Relaxed);
+        self.watched.store(watched as u64, Ordering::Relaxed);
+        self.transaction_bytes.store(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Commands that wait for `EXEC`; -1 without a `MULTI`.
+    #[must_use]
+    pub fn queued(&self) -> i64 {
+        self.queued.load(Ordering::Relaxed)
+    }
+
+    /// Keys that it watches.
+    #[must_use]
+    pub fn watched(&self) -> u64 {
+        self.watched.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of commands that wait for `EXEC`, and of keys that it watches.
+    #[must_use]
+    pub fn transaction_bytes(&self) -> u64 {
+        self.transaction_bytes.load(Ordering::Relaxed)
     }
 
     /// Whether it is to be disconnected. Its worker does it as soon as it is woken.

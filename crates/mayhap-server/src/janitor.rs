@@ -23,7 +23,7 @@ pub(crate) fn run(shared: &Shared, removed: &Receiver<Arc<Entry>>) {
         }
         if Instant::now() >= next {
             shared.transfers.expire(now());
-            let expired = shared.keyspace.remove_expired(now());
+            let expired = shared.keyspace.remove_expired(now(), || shared.gate.enter_beside());
             shared.statistics.expired_keys.fetch_add(expired, Ordering::Relaxed);
             next = Instant::now() + PERIOD;
         }

@@ -22,6 +22,7 @@ pub mod commands;
 mod connection;
 pub mod context;
 mod execute;
+mod gate;
 mod janitor;
 pub mod keyspace;
 pub mod log;
@@ -32,6 +33,7 @@ pub mod settings;
 mod shared;
 pub mod slowlog;
 pub mod statistics;
+mod transaction;
 mod worker;
 
 pub use server::{Handle, Server};

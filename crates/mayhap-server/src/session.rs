@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use crate::clients::Client;
+use crate::keyspace::Keyspace;
+use crate::transaction::{Transaction, Watch};
 
 /// The state of a connection between commands.
 #[derive(Debug)]
@@ -15,6 +17,23 @@ pub struct Session {
     pub replies: Replies,
     /// Set by a command after whose reply the connection ends. Commands that were sent after it are not executed.
     pub closing: bool,
+    /// Between `MULTI` and `EXEC`.
+    pub(crate) transaction: Option<Box<Transaction>>,
+    /// After `WATCH`.
+    pub(crate) watch: Option<Box<Watch>>,
+    /// What a command asks for that can't be done while others execute theirs.
+    pub(crate) due: Option<Due>,
+    /// More replies than a connection may have were lost: it has to end.
+    pub(crate) has_lost_replies: bool,
+}
+
+/// What has to be done alone.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// `EXEC`.
+    Execute,
+    /// `WATCH`: the words after it.
+    Watch,
 }
 
 /// The version of the protocol.
@@ -43,7 +62,41 @@ impl Session {
     /// A fresh one.
     #[must_use]
     pub fn new(client: Arc<Client>) -> Self {
-        Self { client, protocol: Protocol::Two, replies: Replies::On, closing: false }
+        Self {
+            client,
+            protocol: Protocol::Two,
+            replies: Replies::On,
+            closing: false,
+            transaction: None,
+            watch: None,
+            due: None,
+            has_lost_replies: false,
+        }
+    }
+
+    /// Whether a command is executed at once, and answered.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.replies == Replies::On && self.transaction.is_none()
+    }
+
+    /// Bytes that it keeps for a transaction.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        self.transaction.as_ref().map_or(0, |transaction| transaction.bytes())
+            + self.watch.as_ref().map_or(0, |watch| watch.bytes())
+    }
+
+    /// Forgets commands that wait for `EXEC`, and watches nothing any more.
+    pub(crate) fn discard(&mut self, keyspace: &Keyspace) {
+        self.transaction = None;
+        self.unwatch(keyspace);
+    }
+
+    /// Watches nothing any more.
+    pub(crate) fn unwatch(&mut self, keyspace: &Keyspace) {
+        if let Some(watch) = self.watch.take() {
+            watch.end(keyspace);
+        }
     }
 
     /// Chooses a protocol.

@@ -13,6 +13,7 @@ use mio::net::TcpStream;
 use crate::aside::{Done, Job, MOST};
 use crate::clients::{Client, Clients};
 use crate::commands::table;
+use crate::gate::Gate;
 use crate::keyspace::Keyspace;
 use crate::log::{Level, Log};
 use crate::settings::{SettingError, Settings};
@@ -40,6 +41,7 @@ pub struct Shared {
     pub run_id: String,
     /// Milliseconds since 1970.
     pub started_at: u64,
+    pub(crate) gate: Gate,
     pub(crate) buffers: Buffers,
     pub(crate) aside: Aside,
     pub(crate) inboxes: Box<[Inbox]>,
@@ -105,6 +107,7 @@ impl Shared {
             log: Log::new(settings.log_level()),
             run_id: run_id.iter().map(|byte| format!("{byte:02x}")).collect(),
             started_at: now(),
+            gate: Gate::new(wakers.len()),
             buffers: Buffers::default(),
             aside: Aside::default(),
             inboxes: wakers.into_iter().map(|waker| Inbox { messages: Mutex::default(), waker }).collect(),

@@ -113,6 +113,7 @@ fn set(context: &Context<'_>, key: &[u8], offset: u64, value: bool) -> Result<Ou
     bits.bytes = bits.bytes.max(offset / 8 + 1);
     let is_to_be_weighed = before != value && (is_new || bits.set.len().is_multiple_of(WEIGH_AFTER));
     drop(bits);
+    keyspace.note_change(key);
     if is_to_be_weighed {
         keyspace.weigh(&entry);
     }

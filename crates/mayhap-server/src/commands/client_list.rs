@@ -14,18 +14,20 @@ pub(super) fn line(client: &Client, now: u64, command: Option<&str>) -> String {
     let last = client.last_command().and_then(|place| table().spec(place));
     let last = last.map_or_else(|| "NULL".to_owned(), |spec| spec.name.to_ascii_lowercase());
     let seconds_since = |moment: u64| now.saturating_sub(moment) / 1000;
-    let (input, output) = (client.input_bytes(), client.output_bytes());
+    let (input, output, kept) = (client.input_bytes(), client.output_bytes(), client.transaction_bytes());
     let mut line =
         format!("id={} addr={} laddr={} name={}", client.id, client.peer, client.local, names.name);
     // A string takes everything that is written to it.
     let _ = writeln!(
         line,
-        " age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 multi=-1 qbuf={input} obl={output} omem={output} \
-         tot-mem={} cmd={} user=default redir=-1 resp={} lib-name={} lib-ver={} tot-cmds={}",
+        " age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 multi={} watch={} qbuf={input} multi-mem={kept} \
+         obl={output} omem={output} tot-mem={} cmd={} user=default redir=-1 resp={} lib-name={} lib-ver={} tot-cmds={}",
         seconds_since(client.connected_at),
         seconds_since(client.last_active()),
         flags(client),
-        input + output,
+        client.queued(),
+        client.watched(),
+        input + output + kept,
         command.unwrap_or(&last),
         client.protocol_version(),
         names.library,
@@ -35,13 +37,10 @@ pub(super) fn line(client: &Client, now: u64, command: Option<&str>) -> String {
     line
 }
 
-fn flags(client: &Client) -> &'static str {
-    match (client.no_evict(), client.no_touch()) {
-        (false, false) => "N",
-        (true, false) => "e",
-        (false, true) => "T",
-        (true, true) => "eT",
-    }
+fn flags(client: &Client) -> String {
+    let known = [("x", client.queued() >= 0), ("e", client.no_evict()), ("T", client.no_touch())];
+    let flags: String = known.iter().filter(|(_, is_on)| *is_on).map(|(flag, _)| *flag).collect();
+    if flags.is_empty() { "N".to_owned() } else { flags }
 }
 
 /// Whether connections are of this type: all are normal ones.

@@ -18,6 +18,7 @@ const CATEGORIES: &[&str] = &[
     "@slow",
     "@dangerous",
     "@connection",
+    "@transaction",
 ];
 
 /// Name, arity, flags, keys, categories, hints, where its keys are, subcommands.

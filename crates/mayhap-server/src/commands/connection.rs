@@ -108,6 +108,7 @@ fn quit(context: &mut Context<'_>, _: &[&[u8]]) -> Outcome {
 }
 
 fn reset(context: &mut Context<'_>, _: &[&[u8]]) -> Outcome {
+    context.session.discard(&context.shared.keyspace);
     context.session.reset();
     Reply::Simple("RESET").into()
 }

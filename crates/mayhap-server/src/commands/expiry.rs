@@ -120,6 +120,9 @@ fn expire(context: &mut Context<'_>, words: &[&[u8]], unit: Unit, base: Base) ->
     match parsed {
         Ok((conditions, moment)) => {
             let did = set(context, key, moment, conditions);
+            if did {
+                context.shared.keyspace.note_change(key);
+            }
             Outcome::changed(Reply::Integer(did.into()), did)
         }
         Err(error) => Reply::error_of(error).into(),
@@ -195,8 +198,12 @@ fn remaining(context: &mut Context<'_>, words: &[&[u8]], unit: Unit, base: Base)
 }
 
 fn persist(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
-    let entry = words.get(1).and_then(|key| context.shared.keyspace.find(key, context.now));
-    let would_have_ended = entry.is_some_and(|entry| never_ends(&entry));
+    let [_, key] = words else { return Reply::error(errors::SYNTAX).into() };
+    let keyspace = &context.shared.keyspace;
+    let would_have_ended = keyspace.find(key, context.now).is_some_and(|entry| never_ends(&entry));
+    if would_have_ended {
+        keyspace.note_change(key);
+    }
     Outcome::changed(Reply::Integer(would_have_ended.into()), would_have_ended)
 }
 

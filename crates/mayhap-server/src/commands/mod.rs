@@ -31,15 +31,18 @@ mod slowlog;
 mod table;
 #[cfg(test)]
 mod tests;
+mod transactions;
 
 pub use table::{Table, table};
 
 pub use help::needs_subcommand;
-pub(crate) use help::{help, unknown_command, unknown_subcommand};
+pub(crate) use help::{help, unknown_command};
+pub(crate) use transactions::{NOT_IN_TRANSACTIONS, is_never_queued};
 
-use mayhap_commands::{Outcome, Spec};
+use mayhap_commands::{Outcome, Reply, Spec};
 
 use crate::context::Context;
+use help::unknown_subcommand;
 
 /// A command of the server.
 #[derive(Debug)]
@@ -72,9 +75,26 @@ const GROUPS: &[&[Command]] = &[
     bitmap::COMMANDS,
     slowlog::COMMANDS,
     server::COMMANDS,
+    transactions::COMMANDS,
 ];
 
 impl Command {
+    /// The command or subcommand that words mean, if their number is right; otherwise the error to be answered. `HELP`,
+    /// which every command with subcommands has, is that command itself.
+    pub(crate) fn resolve(&'static self, words: &[&[u8]]) -> Result<&'static Self, Reply> {
+        let name = match words.get(1) {
+            Some(name) if !self.subcommands.is_empty() => name,
+            _ => return Ok(self),
+        };
+        let is_it = |sub: &&Self| sub.last_name().as_bytes().eq_ignore_ascii_case(name);
+        match self.subcommands.iter().find(is_it) {
+            Some(sub) if sub.spec.takes(words.len()) => Ok(sub),
+            Some(sub) => Err(sub.spec.wrong_arity()),
+            None if name.eq_ignore_ascii_case(b"HELP") => Ok(self),
+            None => Err(unknown_subcommand(self, name)),
+        }
+    }
+
     /// The name of a subcommand without that of its command.
     #[must_use]
     pub fn last_name(&self) -> &'static str {

@@ -30,7 +30,7 @@ pub(super) const COMMANDS: &[Command] = &[
         &[],
         time,
     ),
-    ADMIN.command(
+    ADMIN.flags(&["admin", "noscript", "loading", "stale", "no_multi"]).command(
         ("SHUTDOWN", -1),
         ("1.0.0", "Stops the server.", "O(1)"),
         &[

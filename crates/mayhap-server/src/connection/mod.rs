@@ -249,7 +249,7 @@ impl Connection {
                 End::NoMore => return consumed,
                 // A connection that can't be written to any more is noticed at the end of the batch.
                 End::OutputFull if self.send(turn).is_ok() && !self.has_too_much(turn.shared) => {}
-                End::OutputFull => return consumed,
+                End::OutputFull | End::OutputLost => return consumed,
                 End::Waiting => {
                     self.is_waiting = true;
                     return consumed;
@@ -295,7 +295,7 @@ impl Connection {
     }
 
     fn has_too_much(&self, shared: &Shared) -> bool {
-        self.unsent.len() > shared.settings.client_output_limit()
+        self.session.has_lost_replies || self.unsent.len() > shared.settings.client_output_limit()
     }
 
     fn close_if_sent(&mut self, now: u64) -> io::Result<Next> {
@@ -359,15 +359,22 @@ impl Connection {
             self.pending = Vec::new();
         }
         self.unsent.shrink(KEPT_BYTES);
-        let bytes = self.pending.capacity() + self.unsent.capacity();
+        let bytes = self.pending.capacity() + self.unsent.capacity() + self.session.kept_bytes();
         let counted = if bytes > 2 * KEPT_BYTES { bytes as u64 } else { 0 };
         shared.buffers.change(self.counted, counted);
         self.counted = counted;
-        self.session.client.note_buffers(self.pending.len(), self.unsent.len());
+        let client = &self.session.client;
+        client.note_buffers(self.pending.len(), self.unsent.len());
+        client.note_transaction(
+            self.session.transaction.as_ref().map(|transaction| transaction.len()),
+            self.session.watch.as_ref().map_or(0, |watch| watch.len()),
+            self.session.kept_bytes(),
+        );
     }
 
-    /// At its end: what it held isn't counted any more.
-    pub(crate) fn release(&self, shared: &Shared) {
+    /// At its end: what it held isn't counted any more, and nobody tells it of keys.
+    pub(crate) fn release(&mut self, shared: &Shared) {
+        self.session.discard(&shared.keyspace);
         shared.buffers.change(self.counted, 0);
     }
 }

@@ -10,11 +10,13 @@ mod room;
 mod scan;
 mod size;
 mod view;
+mod watchers;
 
 pub use entry::Entry;
 pub use scan::MAX_CURSOR;
 pub use size::size_of;
 pub use view::{Found, View, WorkerCache};
+pub(crate) use watchers::Flag;
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -25,6 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use mayhap_commands::{Created, NoRoom, Value};
 
 use room::Room;
+use watchers::Watchers;
 
 /// A power of two. Enough that two workers seldom meet in one, few enough that an empty server is small.
 const SHARDS: usize = 64;
@@ -46,6 +49,7 @@ pub struct Keyspace {
     /// memory while this stands still.
     generation: AtomicU64,
     room: Room,
+    watchers: Watchers,
     /// Keys that have a time to expire at, as counted when expired ones were last looked for.
     expiring: AtomicU64,
     /// Where values go to be freed: giving back gigabytes takes time that no client should wait for.
@@ -80,6 +84,7 @@ impl Keyspace {
             hash: RandomState::new(),
             generation: AtomicU64::new(0),
             room: Room::new(limit),
+            watchers: Watchers::default(),
             expiring: AtomicU64::new(0),
             attic: Mutex::new(None),
         }
@@ -123,6 +128,7 @@ impl Keyspace {
         let old = shard.insert((hash, key.into()), Arc::clone(&entry));
         drop(shard);
         self.discard(old);
+        self.watchers.tell(key);
         Ok(Created::New(entry))
     }
 
@@ -141,6 +147,7 @@ impl Keyspace {
         let hash = self.hash_of(key);
         let old = self.shard(hash).write().insert((hash, key.into()), Arc::clone(&entry));
         self.discard(old);
+        self.watchers.tell(key);
         Ok(entry)
     }
 
@@ -182,6 +189,8 @@ impl Keyspace {
         drop(pair);
         self.generation.fetch_add(1, Ordering::Release);
         self.discard(old);
+        self.watchers.tell(from);
+        self.watchers.tell(to);
         Renamed::Done
     }
 
@@ -192,6 +201,7 @@ impl Keyspace {
             let map = std::mem::take(&mut *shard.write());
             removed += map.len() as u64;
             self.generation.fetch_add(1, Ordering::Release);
+            self.watchers.tell_of(map.keys().map(|(_, key)| key));
             for entry in map.into_values() {
                 self.discard(Some(entry));
             }
@@ -218,8 +228,9 @@ impl Keyspace {
         self.expiring.load(Ordering::Relaxed)
     }
 
-    /// Removes keys that have expired, everywhere, and says how many.
-    pub fn remove_expired(&self, now: u64) -> u64 {
+    /// Removes keys that have expired, everywhere, and says how many. `hold` is asked for before some are removed, and
+    /// what it gives is dropped after them: for what must not happen in between.
+    pub fn remove_expired<H>(&self, now: u64, hold: impl Fn() -> H) -> u64 {
         let (mut removed, mut expiring) = (0, 0);
         for shard in &self.shards {
             loop {
@@ -233,6 +244,7 @@ impl Keyspace {
                         .map(|(place, _)| place.clone());
                     places.take(EXPIRE_AT_ONCE).collect()
                 };
+                let _held = (!expired.is_empty()).then(&hold);
                 for (_, key) in &expired {
                     // Asked again under the lock: it may have been given more time, or be another value by now.
                     removed += u64::from(self.remove_if(key, |entry| !entry.is_live(now)));
@@ -245,6 +257,21 @@ impl Keyspace {
         }
         self.expiring.store(expiring, Ordering::Relaxed);
         removed
+    }
+
+    /// Says that the value of a key has changed, or its time. What the keyspace does itself it knows.
+    pub fn note_change(&self, key: &[u8]) {
+        self.watchers.tell(key);
+    }
+
+    /// Raises a flag when a key changes from now on. To be called while nobody else executes a command.
+    pub(crate) fn watch(&self, key: &[u8], flag: &Flag) {
+        self.watchers.add(key, flag);
+    }
+
+    /// Raises it no more.
+    pub(crate) fn unwatch(&self, key: &[u8], flag: &Flag) {
+        self.watchers.remove(key, flag);
     }
 
     /// Counts a value's bytes again, after a command changed it.
@@ -308,6 +335,9 @@ impl Keyspace {
         };
         let is_removed = removed.is_some();
         self.discard(removed);
+        if is_removed {
+            self.watchers.tell(key);
+        }
         is_removed
     }
 

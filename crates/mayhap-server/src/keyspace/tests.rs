@@ -73,7 +73,7 @@ fn expired_keys_are_as_good_as_absent() {
     assert_eq!(shown, 500 + 250);
     // One was removed when it was asked for, and one got more time.
     keyspace.find(b"20", NOW).unwrap().set_expires_at(None);
-    assert_eq!(keyspace.remove_expired(NOW + 499), 250 - 2);
+    assert_eq!(keyspace.remove_expired(NOW + 499, || ()), 250 - 2);
     assert_eq!(keyspace.len(), 750 + 1);
     // A new one in the place of one that expired.
     assert!(matches!(keyspace.create(b"998", bitmap(), None, NOW + 998), Ok(Created::New(_))));
@@ -183,8 +183,14 @@ fn a_worker_remembers_until_something_is_removed() {
     let keyspace = Keyspace::new(0);
     let (settings, transfers) = (Settings::new(KeyHasher::default()), Transfers::default());
     let cache = WorkerCache::default();
-    let view =
-        View { keyspace: &keyspace, settings: &settings, transfers: &transfers, cache: &cache, now: NOW };
+    let view = View {
+        keyspace: &keyspace,
+        settings: &settings,
+        transfers: &transfers,
+        cache: &cache,
+        gate: None,
+        now: NOW,
+    };
     assert!(view.find(b"a").is_none());
     let entry = put(&keyspace, b"a");
     let first = view.find(b"a").unwrap();

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use mayhap_commands::{Created, NoRoom, Settings, Transfers, Value};
 
 use super::{Entry, Keyspace};
+use crate::gate::Gate;
 
 /// What a worker found last.
 ///
@@ -45,6 +46,8 @@ pub struct View<'w> {
     pub(crate) settings: &'w Settings,
     pub(crate) transfers: &'w Transfers,
     pub(crate) cache: &'w WorkerCache,
+    /// Of a thread that isn't let in for the whole of a command, and has to be when a value becomes visible.
+    pub(crate) gate: Option<&'w Gate>,
     /// Milliseconds since 1970, when the batch began.
     pub(crate) now: u64,
 }
@@ -70,8 +73,9 @@ impl Deref for Found {
 }
 
 impl View<'_> {
-    /// Counts the bytes of a key's value again.
-    pub(crate) fn weigh(&self, key: &[u8]) {
+    /// After a command has changed the value of a key: counts its bytes again, and tells who watches it.
+    pub(crate) fn note_change(&self, key: &[u8]) {
+        self.keyspace.note_change(key);
         if let Some(found) = mayhap_commands::Keyspace::find(self, key) {
             self.keyspace.weigh(found.entry());
         }
@@ -108,6 +112,7 @@ impl mayhap_commands::Keyspace for View<'_> {
     }
 
     fn create(&self, key: &[u8], value: Value) -> Result<Created<Found>, NoRoom> {
+        let _inside = self.gate.and_then(Gate::enter_beside);
         let generation = self.keyspace.generation();
         Ok(match self.keyspace.create(key, value, None, self.now)? {
             Created::New(entry) => Created::New(self.remember(key, generation, entry)),

@@ -58,6 +58,16 @@ pub fn write_reply(reply: &Reply, protocol: Protocol, output: &mut Vec<u8>) {
     }
 }
 
+/// Writes the beginning of an array, whose items follow.
+pub(crate) fn write_array_header(len: usize, output: &mut Vec<u8>) {
+    header(b'*', len, output);
+}
+
+/// Writes that there is no array.
+pub(crate) fn write_null_array(protocol: Protocol, output: &mut Vec<u8>) {
+    output.extend_from_slice(if protocol == Protocol::Three { b"_\r\n" } else { b"*-1\r\n" });
+}
+
 /// Writes an error that is about the protocol itself.
 pub(crate) fn write_error(text: &dyn std::fmt::Display, output: &mut Vec<u8>) {
     let _ = write!(output, "-ERR {text}\r\n");

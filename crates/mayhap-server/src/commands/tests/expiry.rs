@@ -45,7 +45,7 @@ fn keys_end() {
     desk.ask("SETBIT c 1 1");
     desk.ask("EXPIRE b 1");
     desk.ask("EXPIRE c 100");
-    assert_eq!(desk.shared.keyspace.remove_expired(NOW + 2000), 1);
+    assert_eq!(desk.shared.keyspace.remove_expired(NOW + 2000, || ()), 1);
     assert_eq!(desk.shared.keyspace.expiring(), 1);
 }
 

@@ -7,6 +7,7 @@ mod expiry;
 mod figures;
 mod keys;
 mod tables;
+mod transactions;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -3,6 +3,10 @@
 //! Requests are parsed one after the other. As long as the same command comes for the same key, with one item each,
 //! nothing is executed: the items are collected, and then the whole run goes through one lookup of the key, one pass of
 //! hashing, one of fetching and one of probing. Replies are written in the order of the requests.
+//!
+//! While a worker executes a batch it is inside the [`Gate`](crate::gate::Gate), which keeps transactions out.
+
+mod transaction;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,8 +14,9 @@ use std::time::Instant;
 use mayhap_commands::{CommandId, Effect, Outcome, Reply, Spec};
 
 use crate::aside::{Job, is_long};
-use crate::commands::{Command, Table, help, table, unknown_command, unknown_subcommand};
+use crate::commands::{Command, Table, help, table, unknown_command};
 use crate::context::Context;
+use crate::gate::Inside;
 use crate::keyspace::{View, WorkerCache};
 use crate::resp::{Limits, Parsed, ProtocolError, RequestParser, write_reply};
 use crate::session::{Replies, Session};
@@ -51,6 +56,8 @@ pub(crate) enum End {
     NoMore,
     /// The replies should be sent first.
     OutputFull,
+    /// There were more replies than may wait; they are lost, and the connection with them.
+    OutputLost,
     /// A command is being executed aside; what follows it has to wait.
     Waiting,
     /// The connection is to end.
@@ -61,7 +68,13 @@ pub(crate) enum End {
 
 /// One batch.
 struct Batch<'b, 'i> {
-    executor: &'b mut Executor,
+    shared: &'b Shared,
+    table: &'static Table,
+    worker: usize,
+    cache: &'b WorkerCache,
+    replies: &'b mut Vec<Reply>,
+    /// Not while it is alone.
+    inside: Option<Inside<'b>>,
     session: &'b mut Session,
     output: &'b mut Vec<u8>,
     now: u64,
@@ -99,11 +112,17 @@ impl Executor {
         output: &mut Vec<u8>,
         now: u64,
     ) -> Progress {
-        let settings = &self.shared.settings;
+        let shared = &*self.shared;
+        let settings = &shared.settings;
         let limits =
             Limits { request_bytes: settings.max_request_bytes(), arguments: settings.max_arguments() };
         let mut batch = Batch {
-            executor: self,
+            shared,
+            table: self.table,
+            worker: self.worker,
+            cache: &self.cache,
+            replies: &mut self.replies,
+            inside: shared.gate.enter(self.worker),
             session,
             output,
             now,
@@ -136,6 +155,9 @@ impl Executor {
             if batch.is_waiting {
                 break End::Waiting;
             }
+            if batch.session.has_lost_replies {
+                break End::OutputLost;
+            }
             if batch.session.closing {
                 break End::Closing;
             }
@@ -155,24 +177,14 @@ impl Executor {
     pub(crate) fn counters(&self) -> Option<&Counters> {
         self.shared.statistics.worker(self.worker)
     }
-
-    fn view(&self, now: u64) -> View<'_> {
-        View {
-            keyspace: &self.shared.keyspace,
-            settings: &self.shared.settings.filters,
-            transfers: &self.shared.transfers,
-            cache: &self.cache,
-            now,
-        }
-    }
 }
 
-impl<'i> Batch<'_, 'i> {
+impl<'b, 'i> Batch<'b, 'i> {
     /// Takes a request: into the run, or executes it.
     #[inline]
     fn take(&mut self, words: &[&'i [u8]]) {
         if let [name, key, item] = words
-            && self.session.replies == Replies::On
+            && self.session.is_plain()
             && let Some(place) = self.find(name)
         {
             if let Some(run) = self.run
@@ -183,7 +195,7 @@ impl<'i> Batch<'_, 'i> {
                 self.items.push(item);
                 return;
             }
-            if let Some(spec) = self.executor.table.spec(place)
+            if let Some(spec) = self.table.spec(place)
                 && mayhap_commands::runs(spec.id)
             {
                 self.end_run();
@@ -202,7 +214,7 @@ impl<'i> Batch<'_, 'i> {
         {
             return Some(place);
         }
-        let place = self.executor.table.find(name)?;
+        let place = self.table.find(name)?;
         self.last_found = Some((name, place));
         Some(place)
     }
@@ -210,11 +222,11 @@ impl<'i> Batch<'_, 'i> {
     /// Executes the run that has been collected.
     fn end_run(&mut self) {
         let Some(Run { place, id, key }) = self.run.take() else { return };
-        let mut replies = std::mem::take(&mut self.executor.replies);
-        let view = self.executor.view(self.now);
+        let mut replies = std::mem::take(self.replies);
+        let view = self.view();
         let effect = mayhap_commands::execute_run(&view, id, key, &self.items, &mut replies);
         if effect != Effect::None {
-            view.weigh(key);
+            view.note_change(key);
         }
         let mut failed = 0;
         for reply in &replies {
@@ -222,8 +234,8 @@ impl<'i> Batch<'_, 'i> {
             write_reply(reply, self.session.protocol, self.output);
         }
         replies.clear();
-        self.executor.replies = replies;
-        let name = self.executor.table.spec(place).map_or("", |spec| spec.name);
+        *self.replies = replies;
+        let name = self.table.spec(place).map_or("", |spec| spec.name);
         let count = self.items.len() as u64;
         let first = self.items.first().copied().unwrap_or_default();
         self.count(place, count, failed, &[name.as_bytes(), key, first]);
@@ -234,23 +246,20 @@ impl<'i> Batch<'_, 'i> {
     fn execute(&mut self, words: &[&[u8]]) {
         let Some(name) = words.first() else { return };
         let before = self.session.replies;
-        let place = self.executor.table.find(name);
+        let place = self.table.find(name);
         let reply = match place {
+            _ if self.is_to_be_queued(place) => return self.queue(place, words),
             Some(place) if self.goes_aside(place, words) => return,
             Some(place) => self.execute_at(place, words),
             None => unknown_command(words),
         };
-        let is_written = match (before, self.session.replies) {
-            (Replies::SkipNext, Replies::SkipNext) => {
-                self.session.replies = Replies::On;
-                false
-            }
-            (_, after) => after == Replies::On,
+        // All that was asked for is done alone, and its reply stands there already or is this one.
+        let reply = match self.session.due.take() {
+            Some(due) => self.do_alone(&due, words),
+            None => Some(reply),
         };
-        if is_written {
-            write_reply(&reply, self.session.protocol, self.output);
-        }
-        let failed = u64::from(reply.is_error());
+        self.answer(before, reply.as_ref());
+        let failed = u64::from(reply.is_some_and(|reply| reply.is_error()));
         match place {
             Some(place) => self.count(place, 1, failed, words),
             None => {
@@ -260,12 +269,27 @@ impl<'i> Batch<'_, 'i> {
         }
     }
 
+    /// Writes a reply, if it is to be written: that depends on `CLIENT REPLY`, before the command and after it.
+    fn answer(&mut self, before: Replies, reply: Option<&Reply>) {
+        let is_written = match (before, self.session.replies) {
+            (Replies::SkipNext, Replies::SkipNext) => {
+                self.session.replies = Replies::On;
+                false
+            }
+            (_, after) => after == Replies::On,
+        };
+        if is_written && let Some(reply) = reply {
+            write_reply(reply, self.session.protocol, self.output);
+        }
+    }
+
     /// Sends a command that takes long to the thread for those.
     fn goes_aside(&mut self, place: usize, words: &[&[u8]]) -> bool {
-        let shared = &self.executor.shared;
-        let Some(spec) = self.executor.table.spec(place) else { return false };
+        let shared = self.shared;
+        let Some(spec) = self.table.spec(place) else { return false };
         let is_wanted = spec.id != CommandId::Host
             && spec.takes(words.len())
+            && self.inside.is_some()
             && self.session.replies == Replies::On
             && is_long(shared, spec.id, words, self.now)
             && shared.aside.has_room();
@@ -278,7 +302,7 @@ impl<'i> Batch<'_, 'i> {
     }
 
     fn execute_at(&mut self, place: usize, words: &[&[u8]]) -> Reply {
-        let Some(row) = self.executor.table.row(place) else { return unknown_command(words) };
+        let Some(row) = self.table.row(place) else { return unknown_command(words) };
         if !row.spec.takes(words.len()) {
             return row.spec.wrong_arity();
         }
@@ -290,32 +314,26 @@ impl<'i> Batch<'_, 'i> {
     }
 
     fn filter_command(&mut self, spec: &Spec, words: &[&[u8]]) -> Outcome {
-        let view = self.executor.view(self.now);
+        let view = self.view();
         let outcome = mayhap_commands::execute(&view, spec.id, words);
         if outcome.effect != Effect::None
             && let Some(key) = words.get(1)
         {
-            view.weigh(key);
+            view.note_change(key);
         }
         outcome
     }
 
     fn server_command(&mut self, command: &'static Command, words: &[&[u8]]) -> Outcome {
-        let run = match words.get(1) {
-            Some(name) if !command.subcommands.is_empty() => {
-                let is_it = |sub: &&Command| sub.last_name().as_bytes().eq_ignore_ascii_case(name);
-                match command.subcommands.iter().find(is_it) {
-                    Some(sub) if sub.spec.takes(words.len()) => sub.run,
-                    Some(sub) => return sub.spec.wrong_arity().into(),
-                    None if name.eq_ignore_ascii_case(b"HELP") => return help(command).into(),
-                    None => return unknown_subcommand(command, name).into(),
-                }
-            }
-            _ => command.run,
+        let resolved = match command.resolve(words) {
+            Ok(resolved) => resolved,
+            Err(error) => return error.into(),
         };
-        let mut context =
-            Context { shared: &self.executor.shared, session: &mut *self.session, now: self.now };
-        let outcome = run(&mut context, words);
+        if !resolved.subcommands.is_empty() && words.len() > 1 {
+            return help(command).into();
+        }
+        let mut context = Context { shared: self.shared, session: &mut *self.session, now: self.now };
+        let outcome = (resolved.run)(&mut context, words);
         // Somebody who kills himself gets his answer, and nothing after it.
         self.session.closing |= self.session.client.is_killed();
         outcome
@@ -328,28 +346,43 @@ impl<'i> Batch<'_, 'i> {
         self.clock = now;
         self.commands += calls;
         self.last_place = Some(place);
-        if let Some(counters) = self.executor.counters() {
+        if let Some(counters) = self.counters() {
             let nanoseconds = u64::try_from(taken.as_nanos()).unwrap_or(u64::MAX);
             counters.add_command(place, CommandCounts { calls, nanoseconds, failed });
         }
         self.count_errors(failed);
-        self.executor.shared.note_if_slow(&self.session.client, taken, self.now, calls, words);
+        self.shared.note_if_slow(&self.session.client, taken, self.now, calls, words);
     }
 
     fn count_errors(&self, failed: u64) {
         if failed > 0
-            && let Some(counters) = self.executor.counters()
+            && let Some(counters) = self.counters()
         {
             counters.add(Count::Errors, failed);
         }
     }
 
+    fn view(&self) -> View<'b> {
+        View {
+            keyspace: &self.shared.keyspace,
+            settings: &self.shared.settings.filters,
+            transfers: &self.shared.transfers,
+            cache: self.cache,
+            gate: None,
+            now: self.now,
+        }
+    }
+
+    fn counters(&self) -> Option<&'b Counters> {
+        self.shared.statistics.worker(self.worker)
+    }
+
     fn finish(mut self) {
         self.end_run();
-        if self.commands > 0 {
+        if self.last_place.is_some() || self.commands > 0 {
             let last = self.last_place.and_then(|place| u32::try_from(place).ok());
             self.session.client.note(self.now, self.commands, last);
-            if let Some(counters) = self.executor.counters() {
+            if let Some(counters) = self.counters() {
                 counters.add(Count::Commands, self.commands);
             }
         }
