@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
+use socket2::{SockRef, TcpKeepalive};
 
 use crate::log::Level;
 use crate::settings::Settings;
@@ -192,6 +193,7 @@ impl Server {
         }
         // Replies are written once per wake-up, whole: nothing to wait for.
         let _ = stream.set_nodelay(true);
+        keep_alive(&stream, shared.settings.tcp_keepalive());
         let local = stream.local_addr().unwrap_or_else(|_| shared.local_addr());
         let client = shared.clients.add(peer, local, worker, now());
         shared.tell(worker, Message::Connection(stream, client));
@@ -216,6 +218,19 @@ impl Handle {
     }
 }
 
+/// Lets the system find out about a client that is gone without a word: a machine that lost its power keeps its
+/// connection for ever otherwise. As Redis does: asked after so many seconds, and given up after two thirds more.
+fn keep_alive(stream: &TcpStream, seconds: u64) {
+    if seconds > 0 {
+        let keepalive = TcpKeepalive::new()
+            .with_time(Duration::from_secs(seconds))
+            .with_interval(Duration::from_secs((seconds / 3).max(1)))
+            .with_retries(3);
+        // A connection without is one all the same.
+        let _ = SockRef::from(stream).set_tcp_keepalive(&keepalive);
+    }
+}
+
 fn threads(settings: &Settings) -> usize {
     match settings.threads() {
         0 => thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -228,4 +243,30 @@ fn spawn<T: Send + 'static>(
     run: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<thread::JoinHandle<T>> {
     thread::Builder::new().name(name.to_owned()).spawn(run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_are_kept_alive_as_the_setting_says() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = || {
+            let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            stream.set_nonblocking(true).unwrap();
+            TcpStream::from_std(stream)
+        };
+        let (kept, other) = (stream(), stream());
+        keep_alive(&kept, 300);
+        keep_alive(&other, 0);
+        assert!(SockRef::from(&kept).keepalive().unwrap() && !SockRef::from(&other).keepalive().unwrap());
+        #[cfg(target_os = "linux")]
+        {
+            let socket = SockRef::from(&kept);
+            assert_eq!(socket.tcp_keepalive_time().unwrap(), Duration::from_secs(300));
+            assert_eq!(socket.tcp_keepalive_interval().unwrap(), Duration::from_secs(100));
+            assert_eq!(socket.tcp_keepalive_retries().unwrap(), 3);
+        }
+    }
 }

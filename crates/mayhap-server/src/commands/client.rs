@@ -22,9 +22,6 @@ const ADMIN: Group = CONNECTION.flags(&["admin", "noscript", "loading", "stale"]
 
 const ON_OR_OFF: &[Argument] = &[one_of("enabled", &[word("on", "ON"), word("off", "OFF")])];
 
-/// The longest name of a client or its library: they are kept as long as it is connected.
-const MAX_NAME_BYTES: usize = 1024;
-
 pub(super) const COMMANDS: &[Command] = &[container(
     CONNECTION.command(
         ("CLIENT", -2),
@@ -120,7 +117,7 @@ fn get_name(context: &mut Context<'_>, _: &[&[u8]]) -> Outcome {
 
 fn set_name(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
     let name = words.get(2).copied().unwrap_or_default();
-    match printable(name) {
+    match client_name(name) {
         Some(name) => {
             context.session.client.set_names(|names| names.name = name);
             Reply::OK.into()
@@ -136,7 +133,7 @@ fn set_info(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
         let attribute = String::from_utf8_lossy(attribute);
         return Reply::error_of(format!("ERR Unrecognized option '{attribute}'")).into();
     }
-    match printable(value) {
+    match client_name(value) {
         Some(value) => {
             context.session.client.set_names(|names| {
                 *(if is_version { &mut names.library_version } else { &mut names.library }) = value;
@@ -149,10 +146,6 @@ fn set_info(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
         ))
         .into(),
     }
-}
-
-fn printable(word: &[u8]) -> Option<String> {
-    client_name(word).filter(|name| name.len() <= MAX_NAME_BYTES)
 }
 
 fn info(context: &mut Context<'_>, _: &[&[u8]]) -> Outcome {

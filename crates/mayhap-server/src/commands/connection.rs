@@ -169,8 +169,14 @@ fn hello_arguments(words: &[&[u8]]) -> Result<(Option<Protocol>, Option<String>)
     Ok((Some(protocol), name))
 }
 
-/// A name that a client may have: it prints, and has no spaces.
+/// The longest name of a client or its library: they are kept as long as it is connected.
+const MAX_NAME_BYTES: usize = 1024;
+
+/// A name that a client may have, by `CLIENT SETNAME` or `HELLO`: it prints, has no spaces, and isn't too long.
 pub(super) fn client_name(word: &[u8]) -> Option<String> {
+    if word.len() > MAX_NAME_BYTES {
+        return None;
+    }
     let text = word.iter().all(u8::is_ascii_graphic).then(|| word.to_vec())?;
     String::from_utf8(text).ok()
 }

@@ -84,6 +84,9 @@ settings! {
     live stall_timeout -> u64 = "stall-timeout", Kind::Integer(1, 1 << 31), 60;
     /// Seconds after which a silent client is disconnected; 0: never.
     live timeout -> u64 = "timeout", Kind::Integer(0, 1 << 31), 0;
+    /// Seconds of silence after which the system asks whether the other end of a connection is still there; 0: never.
+    /// For connections that come after the change.
+    live tcp_keepalive -> u64 = "tcp-keepalive", Kind::Integer(0, 32_767), 300;
     /// Seconds that a stop waits for clients to take their replies.
     live shutdown_timeout -> u64 = "shutdown-timeout", Kind::Integer(0, 1 << 31), 10;
     /// What is logged: error, warn, info or debug.
