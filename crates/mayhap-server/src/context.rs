@@ -1,7 +1,11 @@
 //! What a command of the server can reach.
 
+use std::sync::Arc;
+
+use crate::keyspace::Entry;
 use crate::session::Session;
 use crate::shared::Shared;
+use crate::statistics::Count;
 
 /// Lent to a command while it runs.
 #[derive(Debug)]
@@ -12,4 +16,16 @@ pub struct Context<'a> {
     pub session: &'a mut Session,
     /// Milliseconds since 1970, when the batch began.
     pub now: u64,
+}
+
+impl Context<'_> {
+    /// The value of a key for a command that reads it: whether it is there is counted.
+    #[must_use]
+    pub fn read(&self, key: &[u8]) -> Option<Arc<Entry>> {
+        let found = self.shared.keyspace.find(key, self.now);
+        if let Some(counters) = self.shared.statistics.worker(self.session.client.worker) {
+            counters.add(if found.is_some() { Count::Hits } else { Count::Misses }, 1);
+        }
+        found
+    }
 }

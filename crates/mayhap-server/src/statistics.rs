@@ -43,10 +43,14 @@ pub enum Count {
     OutputLimit,
     /// Connections closed because they were silent for too long.
     TimedOut,
+    /// Keys that commands which read asked for, and that were there.
+    Hits,
+    /// Those that were not.
+    Misses,
 }
 
 impl Count {
-    const ALL: usize = Self::TimedOut as usize + 1;
+    const ALL: usize = Self::Misses as usize + 1;
 }
 
 /// What is known about one command.

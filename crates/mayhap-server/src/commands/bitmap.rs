@@ -187,7 +187,7 @@ fn first(set: &Bitmap, span: Span, bit: bool) -> Option<u64> {
 
 /// What a bitmap is asked, or the answer for none.
 fn read(context: &Context<'_>, key: &[u8], none: i64, ask: impl FnOnce(&Bits) -> i64) -> Outcome {
-    match context.shared.keyspace.find(key, context.now) {
+    match context.read(key) {
         None => Reply::Integer(none),
         Some(entry) => match bits_of(&entry) {
             Ok(bits) => Reply::Integer(ask(&bits.read().unwrap_or_else(PoisonError::into_inner))),

@@ -49,7 +49,7 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 fn dump(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
-    let entry = words.get(1).and_then(|key| context.shared.keyspace.find(key, context.now));
+    let entry = words.get(1).and_then(|key| context.read(key));
     let Some(entry) = entry else { return Reply::Null.into() };
     // A reply that may not wait for its client would only close the connection.
     let limit = context.shared.settings.client_output_limit();

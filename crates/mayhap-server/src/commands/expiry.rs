@@ -185,7 +185,7 @@ impl Conditions {
 }
 
 fn remaining(context: &mut Context<'_>, words: &[&[u8]], unit: Unit, base: Base) -> Outcome {
-    let entry = words.get(1).and_then(|key| context.shared.keyspace.find(key, context.now));
+    let entry = words.get(1).and_then(|key| context.read(key));
     let Some(entry) = entry else { return Reply::Integer(-2).into() };
     let Some(moment) = entry.expires_at() else { return Reply::Integer(-1).into() };
     let time = if base == Base::Now { moment.saturating_sub(context.now) } else { moment };

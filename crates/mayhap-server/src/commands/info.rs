@@ -158,6 +158,8 @@ fn statistics(context: &Context<'_>, lines: &mut Lines) {
     lines.add("rejected_connections", counts.rejected_connections());
     lines.add("expired_keys", counts.expired_keys());
     lines.add("evicted_keys", 0);
+    lines.add("keyspace_hits", counts.total(Count::Hits));
+    lines.add("keyspace_misses", counts.total(Count::Misses));
     lines.add("total_error_replies", counts.total(Count::Errors));
     lines.add("protocol_errors", counts.total(Count::ProtocolErrors));
     lines.add("client_output_buffer_limit_disconnections", counts.total(Count::OutputLimit));

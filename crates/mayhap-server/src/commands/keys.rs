@@ -99,19 +99,17 @@ fn del(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
 }
 
 fn exists(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
-    let keyspace = &context.shared.keyspace;
-    let there = words.iter().skip(1).filter(|key| keyspace.find(key, context.now).is_some()).count();
+    let there = words.iter().skip(1).filter(|key| context.read(key).is_some()).count();
     Reply::count(there as u64).into()
 }
 
 fn touch(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
-    let keyspace = &context.shared.keyspace;
-    let there = words.iter().skip(1).filter_map(|key| keyspace.find(key, context.now));
+    let there = words.iter().skip(1).filter_map(|key| context.read(key));
     Reply::count(there.inspect(|entry| entry.set_last_used(context.now)).count() as u64).into()
 }
 
 fn type_of(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
-    let entry = words.get(1).and_then(|key| context.shared.keyspace.find(key, context.now));
+    let entry = words.get(1).and_then(|key| context.read(key));
     Reply::Simple(entry.map_or("none", |entry| entry.value.type_name())).into()
 }
 

@@ -33,6 +33,7 @@ mod table;
 mod tests;
 mod transactions;
 
+pub(crate) use table::Row;
 pub use table::{Table, table};
 
 pub use help::needs_subcommand;

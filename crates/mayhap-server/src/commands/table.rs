@@ -24,6 +24,8 @@ pub(crate) struct Row {
     pub(crate) spec: &'static Spec,
     /// None: a command of filters, executed by [`mayhap_commands`].
     pub(crate) command: Option<&'static Command>,
+    /// Whether it reads a key and changes nothing.
+    pub(crate) is_read: bool,
 }
 
 /// The table.
@@ -34,12 +36,13 @@ pub fn table() -> &'static Table {
 
 impl Table {
     fn new() -> Self {
-        let filters = spec::all().map(|spec| Row { spec, command: None });
-        let own = GROUPS
-            .iter()
-            .copied()
-            .flatten()
-            .map(|command| Row { spec: &command.spec, command: Some(command) });
+        let is_read = |spec: &Spec| spec.flags.contains(&"readonly");
+        let filters = spec::all().map(|spec| Row { spec, command: None, is_read: is_read(spec) });
+        let own = GROUPS.iter().copied().flatten().map(|command| Row {
+            spec: &command.spec,
+            command: Some(command),
+            is_read: is_read(&command.spec),
+        });
         let rows: Vec<Row> = filters.chain(own).collect();
         let mut slots = Box::new([FREE; SLOTS]);
         for (place, row) in rows.iter().enumerate() {

@@ -11,10 +11,10 @@ mod transaction;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mayhap_commands::{CommandId, Effect, Outcome, Reply, Spec};
+use mayhap_commands::{CommandId, Effect, Outcome, Reply};
 
 use crate::aside::{Job, is_long};
-use crate::commands::{Command, Table, help, table, unknown_command};
+use crate::commands::{Command, Row, Table, help, table, unknown_command};
 use crate::context::Context;
 use crate::gate::Inside;
 use crate::keyspace::{View, WorkerCache};
@@ -228,6 +228,11 @@ impl<'b, 'i> Batch<'b, 'i> {
         if effect != Effect::None {
             view.note_change(key);
         }
+        let row = self.table.row(place);
+        let count = self.items.len() as u64;
+        if row.is_some_and(|row| row.is_read) {
+            self.count_lookups(&view, count);
+        }
         let mut failed = 0;
         for reply in &replies {
             failed += u64::from(reply.is_error());
@@ -235,8 +240,7 @@ impl<'b, 'i> Batch<'b, 'i> {
         }
         replies.clear();
         *self.replies = replies;
-        let name = self.table.spec(place).map_or("", |spec| spec.name);
-        let count = self.items.len() as u64;
+        let name = row.map_or("", |row| row.spec.name);
         let first = self.items.first().copied().unwrap_or_default();
         self.count(place, count, failed, &[name.as_bytes(), key, first]);
         self.items.clear();
@@ -307,15 +311,18 @@ impl<'b, 'i> Batch<'b, 'i> {
             return row.spec.wrong_arity();
         }
         let outcome = match row.command {
-            None => self.filter_command(row.spec, words),
+            None => self.filter_command(row, words),
             Some(command) => self.server_command(command, words),
         };
         outcome.reply
     }
 
-    fn filter_command(&mut self, spec: &Spec, words: &[&[u8]]) -> Outcome {
+    fn filter_command(&mut self, row: Row, words: &[&[u8]]) -> Outcome {
         let view = self.view();
-        let outcome = mayhap_commands::execute(&view, spec.id, words);
+        let outcome = mayhap_commands::execute(&view, row.spec.id, words);
+        if row.is_read {
+            self.count_lookups(&view, 1);
+        }
         if outcome.effect != Effect::None
             && let Some(key) = words.get(1)
         {
@@ -352,6 +359,13 @@ impl<'b, 'i> Batch<'b, 'i> {
         }
         self.count_errors(failed);
         self.shared.note_if_slow(&self.session.client, taken, self.now, calls, words);
+    }
+
+    /// Counts commands that have just asked for a key to read it.
+    fn count_lookups(&self, view: &View<'_>, calls: u64) {
+        if let Some(counters) = self.counters() {
+            counters.add(if view.was_found() { Count::Hits } else { Count::Misses }, calls);
+        }
     }
 
     fn count_errors(&self, failed: u64) {

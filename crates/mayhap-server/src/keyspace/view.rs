@@ -1,6 +1,6 @@
 //! The keyspace as one worker sees it while it executes a batch.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,7 +18,11 @@ use crate::gate::Gate;
 ///
 /// It forgets at the end of each wake-up: a worker that sleeps keeps no value alive that others have removed.
 #[derive(Debug, Default)]
-pub struct WorkerCache(RefCell<Option<Remembered>>);
+pub struct WorkerCache {
+    last: RefCell<Option<Remembered>>,
+    /// Whether the key that was asked for last was there.
+    was_found: Cell<bool>,
+}
 
 #[derive(Debug)]
 struct Remembered {
@@ -35,7 +39,7 @@ struct Owned(Arc<Entry>);
 impl WorkerCache {
     /// Forgets everything.
     pub fn clear(&self) {
-        self.0.borrow_mut().take();
+        self.last.borrow_mut().take();
     }
 }
 
@@ -73,6 +77,11 @@ impl Deref for Found {
 }
 
 impl View<'_> {
+    /// Whether the key that was asked for last was there.
+    pub(crate) fn was_found(&self) -> bool {
+        self.cache.was_found.get()
+    }
+
     /// After a command has changed the value of a key: counts its bytes again, and tells who watches it.
     pub(crate) fn note_change(&self, key: &[u8]) {
         self.keyspace.note_change(key);
@@ -83,7 +92,7 @@ impl View<'_> {
 
     fn remember(&self, key: &[u8], generation: u64, entry: Arc<Entry>) -> Found {
         let entry = Rc::new(Owned(entry));
-        let mut cache = self.cache.0.borrow_mut();
+        let mut cache = self.cache.last.borrow_mut();
         // The old key's memory is used again.
         let mut name = cache.take().map(|remembered| remembered.key).unwrap_or_default();
         name.clear();
@@ -99,14 +108,17 @@ impl mayhap_commands::Keyspace for View<'_> {
     fn find(&self, key: &[u8]) -> Option<Found> {
         // Read before the map: if a key is removed in between, what is remembered is out of date at once.
         let generation = self.keyspace.generation();
-        if let Some(remembered) = &*self.cache.0.borrow()
+        if let Some(remembered) = &*self.cache.last.borrow()
             && remembered.generation == generation
             && remembered.key == key
             && remembered.entry.0.is_live(self.now)
         {
+            self.cache.was_found.set(true);
             return Some(Found(Rc::clone(&remembered.entry)));
         }
-        let entry = self.keyspace.find(key, self.now)?;
+        let found = self.keyspace.find(key, self.now);
+        self.cache.was_found.set(found.is_some());
+        let entry = found?;
         entry.touch(self.now);
         Some(self.remember(key, generation, entry))
     }

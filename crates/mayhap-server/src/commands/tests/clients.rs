@@ -29,6 +29,10 @@ fn a_client_says_who_it_is() {
     let bad = "-ERR Client names cannot contain spaces, newlines or special characters.\r\n";
     assert_eq!(desk.send(&[b"CLIENT", b"SETNAME", b"two words"]), bad.as_bytes());
     assert_eq!(desk.send(&[b"CLIENT", b"SETNAME", &[b'x'; 2000]]), bad.as_bytes());
+    for name in [b"two words".as_slice(), b"\xff", &[b'x'; 2000]] {
+        assert_eq!(desk.send(&[b"HELLO", b"3", b"SETNAME", name]), bad.as_bytes());
+        assert_eq!(desk.ask("CLIENT GETNAME"), "$-1");
+    }
     let bad = "-ERR lib-ver cannot contain spaces, newlines or special characters.\r\n";
     assert_eq!(desk.send(&[b"CLIENT", b"SETINFO", b"lib-ver", b"a\nb"]), bad.as_bytes());
     assert!(desk.ask("CLIENT HELP").contains("CLIENT <subcommand>"));

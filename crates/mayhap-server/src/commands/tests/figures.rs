@@ -161,3 +161,37 @@ fn debugging_is_off() {
         ("DEBUG JMAP", "-ERR unknown subcommand 'JMAP'. Try DEBUG HELP."),
     ]);
 }
+
+#[test]
+fn keys_that_were_asked_for_are_counted() {
+    let mut desk = Desk::new();
+    let counts = |desk: &mut Desk| {
+        let info = desk.ask("INFO stats");
+        ["keyspace_hits:", "keyspace_misses:"].map(|name| {
+            let (_, rest) = info.split_once(name).unwrap();
+            rest.split(' ').next().unwrap().parse::<u64>().unwrap()
+        })
+    };
+    for line in ["BF.ADD k a", "CF.ADD c a", "SETBIT b 1 1", "DEL nothing", "EXPIRE nothing 5"] {
+        desk.ask(line);
+    }
+    assert_eq!(counts(&mut desk), [0, 0], "writing is not asking");
+    for line in [
+        "BF.EXISTS k a",
+        "BF.EXISTS k b",
+        "BF.MEXISTS k a b",
+        "CF.COUNT c a",
+        "GETBIT b 7",
+        "TTL k",
+        "TYPE c",
+    ] {
+        desk.ask(line);
+    }
+    assert_eq!(counts(&mut desk), [7, 0]);
+    for line in ["BF.EXISTS nothing a", "BF.CARD nothing", "EXISTS k nothing c", "DUMP nothing"] {
+        desk.ask(line);
+    }
+    assert_eq!(counts(&mut desk), [9, 4]);
+    desk.ask("CONFIG RESETSTAT");
+    assert_eq!(counts(&mut desk), [0, 0]);
+}
