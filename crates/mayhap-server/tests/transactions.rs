@@ -174,3 +174,27 @@ fn half_a_transaction_is_none() {
     assert!(rest.ends_with(r"+QUEUED\r\n"), "{}", rest.len());
     server.connect().ask("BF.EXISTS k b\r\n", ":1\r\n");
 }
+
+#[test]
+fn what_is_queued_counts_as_memory_of_clients() {
+    let server = Running::with(&[("maxmemory-clients", "1mb")]);
+    let mut greedy = server.connect();
+    greedy.ask("MULTI\r\n", "+OK\r\n");
+    let item = "x".repeat(10_000);
+    for _ in 0..60 {
+        greedy.ask(format!("BF.ADD k {item}\r\n"), "+QUEUED\r\n");
+    }
+    let mut other = server.connect();
+    other.send("CLIENT LIST\r\n");
+    line(&mut other);
+    let first = line(&mut other);
+    assert!(
+        first.contains(" flags=x ") && first.contains(" multi=60 ") && first.contains(" multi-mem=6"),
+        "{first}"
+    );
+    greedy.send(format!("BF.ADD k {item}\r\n").repeat(60));
+    assert!(greedy.rest().len() < 60 * 12, "the connection was not closed");
+    // What it had is free again.
+    let mut third = server.connect();
+    third.ask(request(&["MULTI", &format!("BF.ADD k {item}"), "EXEC"]), "+OK\r\n+QUEUED\r\n*1\r\n:1\r\n");
+}

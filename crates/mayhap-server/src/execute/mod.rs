@@ -6,6 +6,7 @@
 //!
 //! While a worker executes a batch it is inside the [`Gate`](crate::gate::Gate), which keeps transactions out.
 
+mod counting;
 mod transaction;
 
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::keyspace::{View, WorkerCache};
 use crate::resp::{Limits, Parsed, ProtocolError, RequestParser, write_reply};
 use crate::session::{Replies, Session};
 use crate::shared::Shared;
-use crate::statistics::{CommandCounts, Count, Counters};
+use crate::statistics::{Count, Counters};
 
 /// Items of a run. Hashes and answers of so many stay in the nearest cache.
 const MAX_RUN: usize = 256;
@@ -181,7 +182,9 @@ impl Executor {
 
 impl<'b, 'i> Batch<'b, 'i> {
     /// Takes a request: into the run, or executes it.
-    #[inline]
+    // Always, as `find`: a handful of comparisons for most requests, of which the compiler, seeing two callers, would make
+    // a call that takes 30 instructions more.
+    #[inline(always)]
     fn take(&mut self, words: &[&'i [u8]]) {
         if let [name, key, item] = words
             && self.session.is_plain()
@@ -208,12 +211,18 @@ impl<'b, 'i> Batch<'b, 'i> {
         self.execute(words);
     }
 
+    #[inline(always)]
     fn find(&mut self, name: &'i [u8]) -> Option<usize> {
         if let Some((last, place)) = self.last_found
             && last == name
         {
             return Some(place);
         }
+        self.find_in_table(name)
+    }
+
+    #[inline(never)]
+    fn find_in_table(&mut self, name: &'i [u8]) -> Option<usize> {
         let place = self.table.find(name)?;
         self.last_found = Some((name, place));
         Some(place)
@@ -252,12 +261,12 @@ impl<'b, 'i> Batch<'b, 'i> {
         let before = self.session.replies;
         let place = self.table.find(name);
         let reply = match place {
-            _ if self.is_to_be_queued(place) => return self.queue(place, words),
+            _ if self.is_to_be_queued(place, words) => return self.queue(place, words),
             Some(place) if self.goes_aside(place, words) => return,
             Some(place) => self.execute_at(place, words),
             None => unknown_command(words),
         };
-        // All that was asked for is done alone, and its reply stands there already or is this one.
+        // Some only ask for what has to be done alone, and that may write its reply itself.
         let reply = match self.session.due.take() {
             Some(due) => self.do_alone(&due, words),
             None => Some(reply),
@@ -346,36 +355,6 @@ impl<'b, 'i> Batch<'b, 'i> {
         outcome
     }
 
-    /// Counts commands that have just been executed, and notes them if they were slow.
-    fn count(&mut self, place: usize, calls: u64, failed: u64, words: &[&[u8]]) {
-        let now = Instant::now();
-        let taken = now.duration_since(self.clock);
-        self.clock = now;
-        self.commands += calls;
-        self.last_place = Some(place);
-        if let Some(counters) = self.counters() {
-            let nanoseconds = u64::try_from(taken.as_nanos()).unwrap_or(u64::MAX);
-            counters.add_command(place, CommandCounts { calls, nanoseconds, failed });
-        }
-        self.count_errors(failed);
-        self.shared.note_if_slow(&self.session.client, taken, self.now, calls, words);
-    }
-
-    /// Counts commands that have just asked for a key to read it.
-    fn count_lookups(&self, view: &View<'_>, calls: u64) {
-        if let Some(counters) = self.counters() {
-            counters.add(if view.was_found() { Count::Hits } else { Count::Misses }, calls);
-        }
-    }
-
-    fn count_errors(&self, failed: u64) {
-        if failed > 0
-            && let Some(counters) = self.counters()
-        {
-            counters.add(Count::Errors, failed);
-        }
-    }
-
     fn view(&self) -> View<'b> {
         View {
             keyspace: &self.shared.keyspace,
@@ -385,10 +364,6 @@ impl<'b, 'i> Batch<'b, 'i> {
             gate: None,
             now: self.now,
         }
-    }
-
-    fn counters(&self) -> Option<&'b Counters> {
-        self.shared.statistics.worker(self.worker)
     }
 
     fn finish(mut self) {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use mayhap_commands::Reply;
+use mayhap_commands::{Reply, Spec};
 
 use super::Batch;
 use crate::commands::{NOT_IN_TRANSACTIONS, is_never_queued, unknown_command};
@@ -15,9 +15,10 @@ const NO_MULTI: &str = "no_multi";
 
 impl Batch<'_, '_> {
     /// Whether a command waits for `EXEC`, or is refused because it can't.
-    pub(super) fn is_to_be_queued(&self, place: Option<usize>) -> bool {
+    pub(super) fn is_to_be_queued(&self, place: Option<usize>, words: &[&[u8]]) -> bool {
+        let is_never = |spec: &Spec| is_never_queued(spec) && spec.takes(words.len());
         self.session.transaction.is_some()
-            && place.and_then(|place| self.table.spec(place)).is_none_or(|spec| !is_never_queued(spec))
+            && !place.and_then(|place| self.table.spec(place)).is_some_and(is_never)
     }
 
     /// Keeps a command for `EXEC`. What is wrong with it is said now, and then none will be executed.

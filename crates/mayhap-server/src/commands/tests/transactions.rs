@@ -55,6 +55,7 @@ fn what_can_t_be_queued_ends_it() {
         ("CLIENT FOO", "-ERR unknown subcommand 'FOO'. Try CLIENT HELP."),
         ("CLIENT SETNAME", "-ERR wrong number of arguments for 'client|setname' command"),
         ("SHUTDOWN NOSAVE", "-ERR Command not allowed inside a transaction"),
+        ("EXEC now", "-ERR wrong number of arguments for 'exec' command"),
     ] {
         desk.play(&[
             ("MULTI", "+OK"),
