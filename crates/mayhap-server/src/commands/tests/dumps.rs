@@ -129,3 +129,21 @@ fn what_is_no_restore_is_refused() {
         ("RESTORE a 0 abc IDLETIME", "-ERR syntax error"),
     ]);
 }
+
+#[test]
+fn seed_and_ratio_go_with_the_filter() {
+    let mut desk = Desk::new();
+    let made = "BF.INSERT k CAPACITY 50 TIGHTENING 0.5 SEED 0123456789abcdef0123456789abcdef ITEMS a b c";
+    desk.play(&[(made, "*3 :1 :1 :1"), ("COPY k copy", ":1")]);
+    let payload = desk.bulk(&[b"DUMP", b"k"]);
+    // Another secret key doesn't matter, nor do other limits.
+    let mut other =
+        Desk::with(&[("secret-key", "ffffffffffffffffffffffffffffffff"), ("filter-max-bytes", "1mb")]);
+    assert_eq!(other.send(&[b"RESTORE", b"k", b"0", &payload]), b"+OK\r\n");
+    assert_eq!(other.bulk(&[b"DUMP", b"k"]), payload);
+    assert_eq!(desk.bulk(&[b"DUMP", b"copy"]), payload);
+    for desk in [&mut desk, &mut other] {
+        desk.play(&[("BF.EXISTS k b", ":1"), ("BF.EXISTS k d", ":0"), ("BF.INFO k TIGHTENING", "*1 $3 0.5")]);
+    }
+    other.play(&[(made, "*3 :0 :0 :0")]);
+}
