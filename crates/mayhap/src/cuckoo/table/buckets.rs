@@ -9,8 +9,15 @@ use crate::cuckoo::layout::CuckooLayout;
 /// The fingerprints of a bucket; 0 stands for none, and for what a smaller bucket doesn't have.
 pub(super) type Entries = [u32; 8];
 
+/// What is said instead of a free place when there is none: higher than all places. No `Option`, of which the compiler
+/// makes a branch, and how full a bucket is can't be predicted.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
 /// One bucket of a line, which begins at bit `at`. Fingerprints are never 0.
 pub(super) trait Buckets: Copy {
+    /// Where a bucket holds a fingerprint, if it does.
+    type Found: Copy;
+
     /// Where buckets lie in lines.
     fn grid(self) -> Grid;
     /// Fingerprints in a bucket.
@@ -19,12 +26,16 @@ pub(super) trait Buckets: Copy {
     fn has<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> bool;
     /// How often it holds the fingerprint.
     fn count<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> u32;
-    /// A free place, for [`put`](Self::put); usually the lower, the emptier the bucket is.
-    fn free<L: Line>(self, line: &L, at: u32) -> Option<u32>;
+    /// A free place, for [`put`](Self::put), or [`NOWHERE`]; usually the lower, the emptier the bucket is.
+    fn free<L: Line>(self, line: &L, at: u32) -> u32;
     /// Puts a fingerprint into a place that [`free`](Self::free) found.
     fn put(self, block: &mut Block, at: u32, place: u32, fingerprint: u32);
-    /// Takes the fingerprint out, once; false if the bucket doesn't hold it.
-    fn take(self, block: &mut Block, at: u32, fingerprint: u32) -> bool;
+    /// Looks where the bucket holds the fingerprint.
+    fn find<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> Self::Found;
+    /// Whether [`find`](Self::find) found it.
+    fn is_found(found: Self::Found) -> bool;
+    /// Takes the fingerprint that [`find`](Self::find) found out, once.
+    fn take(self, block: &mut Block, at: u32, found: Self::Found);
     /// All fingerprints.
     fn all<L: Line>(self, line: &L, at: u32) -> Entries;
     /// Writes all fingerprints, in any order.
@@ -177,18 +188,22 @@ mod tests {
                     let equal = model.iter().filter(|entry| **entry == fingerprint).count();
                     assert_eq!(buckets.count(&block, at, fingerprint) as usize, equal);
                     assert_eq!(buckets.has(&block, at, fingerprint), equal > 0);
-                    assert_eq!(buckets.free(&block, at).is_some(), model.len() < b);
+                    assert_eq!(buckets.free(&block, at) != NOWHERE, model.len() < b);
                     assert!(buckets.is_valid(&block, at));
                     if random(3) > 0 {
-                        if let Some(place) = buckets.free(&block, at) {
+                        let place = buckets.free(&block, at);
+                        if place != NOWHERE {
                             buckets.put(&mut block, at, place, fingerprint);
                             model.push(fingerprint);
                         }
                     } else {
-                        assert_eq!(buckets.take(&mut block, at, fingerprint), equal > 0);
+                        let found = buckets.find(&block, at, fingerprint);
+                        assert_eq!(B::is_found(found), equal > 0);
                         if let Some(index) = model.iter().position(|entry| *entry == fingerprint) {
+                            buckets.take(&mut block, at, found);
                             model.swap_remove(index);
                         }
+                        assert!(buckets.is_valid(&block, at));
                     }
                     let mut all: Vec<u32> =
                         buckets.all(&block, at).into_iter().filter(|entry| *entry != 0).collect();
@@ -197,7 +212,9 @@ mod tests {
                     assert_eq!(all, model, "{layout:?}");
                 }
                 for fingerprint in model {
-                    assert!(buckets.take(&mut block, at, fingerprint));
+                    let found = buckets.find(&block, at, fingerprint);
+                    assert!(B::is_found(found));
+                    buckets.take(&mut block, at, found);
                 }
                 assert_eq!(block, empty, "the rest of the line stays as it is: {layout:?}");
             }

@@ -16,11 +16,13 @@ mod sorted;
 pub(super) use places::Places;
 pub(super) use search::Search;
 
+use core::hint::select_unpredictable;
+
 use super::layout::CuckooLayout;
 use crate::bits::{AllocError, BLOCK_BYTES, Block, Blocks, Line, Owned, prefetch_write};
 use crate::codec::FormatError;
 use crate::filter::InsertError;
-use buckets::{Buckets, Format, Operation};
+use buckets::{Buckets, Format, NOWHERE, Operation};
 use places::Spot;
 
 /// Buckets of fingerprints.
@@ -268,21 +270,16 @@ impl Operation for Insert<'_> {
         if unless_there && is_there {
             return Ok(false);
         }
-        let (first_free, second_free) =
-            (buckets.free(first_line, at_first), buckets.free(second_line, at_second));
         // The emptier of the two, as far as the lowest free place tells: buckets fill evenly, and fewer keys find both
         // of theirs full.
-        let (line, at, place) = match (first_free, second_free) {
-            (Some(place), None) => (first, at_first, place),
-            (Some(place), Some(other)) if place <= other => (first, at_first, place),
-            (_, Some(place)) => (second, at_second, place),
-            (None, None) => {
-                search.make_room(buckets, blocks, places, spot)?;
-                *len += 1;
-                return Ok(!is_there);
-            }
-        };
-        buckets.put(&mut blocks[line], at, place, fingerprint);
+        let in_first = buckets.free(first_line, at_first);
+        let in_second = buckets.free(second_line, at_second);
+        let chosen =
+            choose(in_first <= in_second, (first, at_first, in_first), (second, at_second, in_second));
+        match chosen {
+            (_, _, NOWHERE) => search.make_room(buckets, blocks, places, spot)?,
+            (line, at, place) => buckets.put(&mut blocks[line], at, place, fingerprint),
+        }
         *len += 1;
         Ok(!is_there)
     }
@@ -302,13 +299,29 @@ impl Operation for Remove<'_> {
         let Self { blocks, len, spot } = self;
         let (first, at_first) = buckets.grid().locate(spot.first);
         let (second, at_second) = buckets.grid().locate(spot.second);
-        // A choice without a branch, which would be mispredicted half of the time.
-        let in_first = buckets.has(&blocks[first], at_first, spot.fingerprint);
-        let (line, at) = core::hint::select_unpredictable(in_first, (first, at_first), (second, at_second));
-        let removed = buckets.take(&mut blocks[line], at, spot.fingerprint);
-        *len -= u64::from(removed);
-        removed
+        // Both are looked at, as in a question: who waits for the first before asking for the second makes two trips to
+        // memory.
+        let in_first = buckets.find(&blocks[first], at_first, spot.fingerprint);
+        let in_second = buckets.find(&blocks[second], at_second, spot.fingerprint);
+        let is_first = B::is_found(in_first);
+        let (line, at, found) = choose(is_first, (first, at_first, in_first), (second, at_second, in_second));
+        if !B::is_found(found) {
+            return false;
+        }
+        buckets.take(&mut blocks[line], at, found);
+        *len -= 1;
+        true
     }
+}
+
+/// One of two without a branch: a line, the bit in it where a bucket begins, and a place in that bucket. A branch would be
+/// mispredicted half of the time, and what the core has begun for later keys, their trips to memory included, would be
+/// thrown away.
+#[inline(always)]
+fn choose<P>(is_first: bool, first: (usize, u32, P), second: (usize, u32, P)) -> (usize, u32, P) {
+    let line = select_unpredictable(is_first, first.0, second.0);
+    let at = select_unpredictable(is_first, first.1, second.1);
+    (line, at, select_unpredictable(is_first, first.2, second.2))
 }
 
 struct All<'a, L> {

@@ -1,6 +1,8 @@
 //! Buckets whose fingerprints stand side by side, compared all at once in a register.
 
-use super::buckets::{Buckets, Entries, Grid};
+use core::hint::select_unpredictable;
+
+use super::buckets::{Buckets, Entries, Grid, NOWHERE};
 use super::register::Register;
 use crate::bits::{Block, Line};
 
@@ -71,16 +73,17 @@ impl<R: Register> Packed<R> {
         !((lanes & rest).plus(rest) | lanes) & self.tops
     }
 
-    /// The lane whose highest bit is the lowest of `tops`. Only shifts and multiplications: the loop over the lanes is
-    /// unrolled where the width is known.
+    /// The lowest bit of the lane whose highest bit is the lowest of `tops`. There is one.
     #[inline(always)]
-    fn clear_lane(self, lanes: R, top: u32) -> R {
-        let lane = (R::from_u32(u32::MAX >> (32 - self.bits))) << (top + 1 - self.bits);
-        lanes & !lane
+    fn lane_of(self, tops: R) -> u32 {
+        tops.lowest() + 1 - self.bits
     }
 }
 
 impl<R: Register> Buckets for Packed<R> {
+    /// As [`lowest_zero`](Self::lowest_zero) has it.
+    type Found = R;
+
     #[inline(always)]
     fn grid(self) -> Grid {
         self.grid
@@ -102,9 +105,9 @@ impl<R: Register> Buckets for Packed<R> {
     }
 
     #[inline(always)]
-    fn free<L: Line>(self, line: &L, at: u32) -> Option<u32> {
+    fn free<L: Line>(self, line: &L, at: u32) -> u32 {
         let free = self.lowest_zero(self.load(line, at));
-        (free != R::ZERO).then(|| free.lowest() + 1 - self.bits)
+        select_unpredictable(free == R::ZERO, NOWHERE, self.lane_of(free))
     }
 
     #[inline(always)]
@@ -114,13 +117,19 @@ impl<R: Register> Buckets for Packed<R> {
     }
 
     #[inline(always)]
-    fn take(self, block: &mut Block, at: u32, fingerprint: u32) -> bool {
-        let equal = self.lowest_zero(self.differences(block, at, fingerprint));
-        if equal == R::ZERO {
-            return false;
-        }
-        self.clear_lane(self.load(block, at), equal.lowest()).store(block, at, self.width);
-        true
+    fn find<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> R {
+        self.lowest_zero(self.differences(line, at, fingerprint))
+    }
+
+    #[inline(always)]
+    fn is_found(found: R) -> bool {
+        found != R::ZERO
+    }
+
+    #[inline(always)]
+    fn take(self, block: &mut Block, at: u32, found: R) {
+        let lane = R::from_u32(u32::MAX >> (32 - self.bits)) << self.lane_of(found);
+        (self.load(block, at) & !lane).store(block, at, self.width);
     }
 
     #[inline(always)]
@@ -161,6 +170,8 @@ impl Halves {
 }
 
 impl Buckets for Halves {
+    type Found = [u128; 2];
+
     #[inline(always)]
     fn grid(self) -> Grid {
         self.0.grid
@@ -183,9 +194,10 @@ impl Buckets for Halves {
     }
 
     #[inline(always)]
-    fn free<L: Line>(self, line: &L, at: u32) -> Option<u32> {
+    fn free<L: Line>(self, line: &L, at: u32) -> u32 {
         let [low, high] = self.halves(at);
-        self.0.free(line, low).or_else(|| Some(self.0.free(line, high)? + self.0.width))
+        let (low, high) = (self.0.free(line, low), self.0.free(line, high));
+        select_unpredictable(low == NOWHERE, high.saturating_add(self.0.width), low)
     }
 
     #[inline(always)]
@@ -199,9 +211,19 @@ impl Buckets for Halves {
     }
 
     #[inline(always)]
-    fn take(self, block: &mut Block, at: u32, fingerprint: u32) -> bool {
-        let [low, high] = self.halves(at);
-        self.0.take(block, low, fingerprint) || self.0.take(block, high, fingerprint)
+    fn find<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> [u128; 2] {
+        self.halves(at).map(|half| self.0.find(line, half, fingerprint))
+    }
+
+    #[inline(always)]
+    fn is_found([low, high]: [u128; 2]) -> bool {
+        low | high != 0
+    }
+
+    #[inline(always)]
+    fn take(self, block: &mut Block, at: u32, found: [u128; 2]) {
+        let half = usize::from(found[0] == 0);
+        self.0.take(block, self.halves(at)[half], found[half]);
     }
 
     #[inline(always)]

@@ -97,9 +97,11 @@ impl Register for u64 {
         let (word, bit) = word_and_bit(at);
         let mask = u64::MAX >> (64 - bits);
         block.0[word] = block.0[word] & !(mask << bit) | self << bit;
-        if !bits.is_power_of_two() && bit + bits > 64 {
+        // What is shifted out of the first word comes out at the bottom of the next: nothing if the bucket lies in one.
+        // Written all the same: a branch on that would be mispredicted for every few keys.
+        if !bits.is_power_of_two() {
             let next = &mut block.0[(word + 1) % BLOCK_WORDS];
-            *next = *next & !(mask >> (64 - bit)) | self >> (64 - bit);
+            *next = *next & !((mask >> 1) >> (63 - bit)) | (self >> 1) >> (63 - bit);
         }
     }
 }
@@ -121,7 +123,8 @@ impl Register for u128 {
         let (word, bit) = word_and_bit(at);
         let mask = Self::MAX >> (128 - bits);
         let (low_mask, low) = (mask << bit, self << bit);
-        // What the shift pushed out at the top: the third word, if the bucket lies in three.
+        // What the shift pushed out at the top: the third word, if the bucket lies in three. If not, it is written as
+        // it was, as in 64 bits.
         let (high_mask, high) = ((mask >> 1) >> (127 - bit), (self >> 1) >> (127 - bit));
         let parts = [
             (low_mask as u64, low as u64),
@@ -129,10 +132,8 @@ impl Register for u128 {
             (high_mask as u64, high as u64),
         ];
         for (next, (mask, value)) in parts.into_iter().enumerate() {
-            if mask != 0 {
-                let target = &mut block.0[(word + next) % BLOCK_WORDS];
-                *target = *target & !mask | value;
-            }
+            let target = &mut block.0[(word + next) % BLOCK_WORDS];
+            *target = *target & !mask | value;
         }
     }
 }

@@ -10,7 +10,7 @@
 
 use alloc::vec::Vec;
 
-use super::buckets::Buckets;
+use super::buckets::{Buckets, NOWHERE};
 use super::places::{Places, Spot};
 use crate::bits::{AllocError, Block, prefetch_write};
 use crate::filter::InsertError;
@@ -106,7 +106,7 @@ impl Search {
         let mut number = 0;
         while let Some(node) = self.nodes.get(number).copied() {
             let (line, at) = buckets.grid().locate(node.bucket);
-            if number >= roots && buckets.free(&blocks[line], at).is_some() {
+            if number >= roots && buckets.free(&blocks[line], at) != NOWHERE {
                 self.shift(buckets, blocks, node, spot.fingerprint);
                 return Ok(());
             }
@@ -141,9 +141,8 @@ impl Search {
             let (line, at) = buckets.grid().locate(node.bucket);
             match vacated {
                 None => {
-                    if let Some(place) = buckets.free(&blocks[line], at) {
-                        buckets.put(&mut blocks[line], at, place, arriving);
-                    }
+                    let place = buckets.free(&blocks[line], at);
+                    buckets.put(&mut blocks[line], at, place, arriving);
                 }
                 Some(lane) => {
                     let mut entries = buckets.all(&blocks[line], at);

@@ -4,7 +4,9 @@
 //! Four nibbles in order have only C(16 + 3, 4) = 3876 states instead of 16⁴ = 65536, and 3876 fit in 12 bits instead
 //! of 16. The rest of the fingerprints stands beside the code, in the same order.
 
-use super::buckets::{Buckets, Entries, Grid};
+use core::hint::select_unpredictable;
+
+use super::buckets::{Buckets, Entries, Grid, NOWHERE};
 use super::register::Register;
 use crate::bits::{Block, Line};
 
@@ -16,7 +18,10 @@ pub(super) struct Sorted<R> {
     rest: u32,
     /// The lowest bit of the rest of every fingerprint, the first at bit 0.
     ones: R,
+    /// The highest bit of each.
     tops: R,
+    /// What [`gather`] multiplies by.
+    gather: R,
 }
 
 macro_rules! constructor {
@@ -25,7 +30,15 @@ macro_rules! constructor {
             pub(super) const fn new(fingerprint_bits: u32) -> Self {
                 let rest = fingerprint_bits - NIBBLE;
                 let ones: $register = 1 | 1 << rest | 1 << (2 * rest) | 1 << (3 * rest);
-                Self { grid: Grid::new(4 * (fingerprint_bits - 1)), rest, ones, tops: ones << (rest - 1) }
+                // Lane i to bit 3·rest + i.
+                let gather = 1 << (3 * rest) | 1 << (2 * rest + 1) | 1 << (rest + 2) | 1 << 3;
+                Self {
+                    grid: Grid::new(4 * (fingerprint_bits - 1)),
+                    rest,
+                    ones,
+                    tops: ones << (rest - 1),
+                    gather,
+                }
             }
         }
     };
@@ -55,25 +68,66 @@ impl<R: Register> Sorted<R> {
         let lanes = bucket >> CODE_BITS ^ self.ones.times(R::from_u32(fingerprint >> NIBBLE));
         let low = self.tops.minus(self.ones);
         let rests_equal = !((lanes & low).plus(low) | lanes) & self.tops;
-        gather(u64::from(nibbles_equal) >> 3, 4) & gather(rests_equal >> (self.rest - 1), self.rest)
+        gather(u64::from(nibbles_equal), NIBBLE, NIBBLE_GATHER) & gather(rests_equal, self.rest, self.gather)
+    }
+
+    /// A bucket in parts: its four nibbles, and the rest of its fingerprints.
+    #[inline(always)]
+    fn parts<L: Line>(self, line: &L, at: u32) -> (u64, R) {
+        let bucket = self.load(line, at);
+        (u64::from(nibbles(bucket.low())), bucket >> CODE_BITS)
+    }
+
+    /// Writes a bucket of which the parts are in order.
+    #[inline(always)]
+    fn set_parts(self, block: &mut Block, at: u32, nibbles: u64, rests: R) {
+        let nibble = |lane: u32| (nibbles >> (lane * NIBBLE)).low() % 16;
+        let code = code([nibble(0), nibble(1), nibble(2), nibble(3)]);
+        (R::from_u32(code) | rests << CODE_BITS).store(block, at, self.grid.bucket_bits());
     }
 }
 
-/// The lowest bits of four lanes of `width` bits, side by side.
+/// [`gather`]'s multiplier for nibbles.
+const NIBBLE_GATHER: u64 = 1 << 12 | 1 << 9 | 1 << 6 | 1 << 3;
+
+/// The highest bits of four lanes of `width` bits, which are all that is set, side by side.
 #[inline(always)]
-fn gather<R: Register>(lanes: R, width: u32) -> u32 {
+fn gather<R: Register>(tops: R, width: u32, multiplier: R) -> u32 {
     if width < 4 {
-        let bit = |lane: u32| ((lanes >> (lane * width)).low() & 1) << lane;
+        let bit = |lane: u32| ((tops >> (lane * width + width - 1)).low() & 1) << lane;
         return bit(0) | bit(1) | bit(2) | bit(3);
     }
-    // A product that shifts lane i to bit 3·width + i. Nothing else arrives there: lane j, shifted as lane i is, comes
-    // to bit 3·width + i + (j − i)·width, and these are sixteen different bits.
+    // A product that moves lane i up by 3·width + i − i·width. Nothing else arrives there: lane j, moved as lane i is,
+    // comes to a place (j − i)·width away from that of lane i, and these are sixteen different bits.
+    (tops.times(multiplier) >> (4 * width - 1)).low() & 0b1111
+}
+
+/// Four lanes without number `lane`: those below it move up by one, and the first is zero.
+#[inline(always)]
+fn without_lane<R: Register>(lanes: R, lane: u32, width: u32) -> R {
+    let (below, through) = masks::<R>(lane, width);
+    (lanes & below) << width | lanes & !through
+}
+
+/// Four lanes, of which the first gives way to a new number `lane`: those up to it move down by one.
+#[inline(always)]
+fn with_lane<R: Register>(lanes: R, lane: u32, width: u32, value: R) -> R {
+    let (below, through) = masks::<R>(lane, width);
+    (lanes >> width) & below | value << (lane * width) | lanes & !through
+}
+
+/// The bits of the lanes below number `lane`, and the same with that lane.
+#[inline(always)]
+fn masks<R: Register>(lane: u32, width: u32) -> (R, R) {
     let one = R::from_u32(1);
-    let shifts = one << (3 * width) | one << (2 * width + 1) | one << (width + 2) | one << 3;
-    (lanes.times(shifts) >> (3 * width)).low() & 0b1111
+    let first = one << (lane * width);
+    (first.minus(one), (first << width).minus(one))
 }
 
 impl<R: Register> Buckets for Sorted<R> {
+    /// As [`equal`](Self::equal) has it.
+    type Found = u32;
+
     #[inline(always)]
     fn grid(self) -> Grid {
         self.grid
@@ -96,29 +150,40 @@ impl<R: Register> Buckets for Sorted<R> {
 
     /// Zeros come first in the order, so there is room if the first is one. The place says how many there are.
     #[inline(always)]
-    fn free<L: Line>(self, line: &L, at: u32) -> Option<u32> {
+    fn free<L: Line>(self, line: &L, at: u32) -> u32 {
         let zeros = self.equal(line, at, 0);
-        (zeros != 0).then_some(0b1111 - zeros)
+        select_unpredictable(zeros == 0, NOWHERE, 0b1111 - zeros)
     }
 
-    /// Instead of the first, which is free.
+    /// The first is free. Those that come before the new one move into its place, and no sorting is needed.
     #[inline(always)]
     fn put(self, block: &mut Block, at: u32, _: u32, fingerprint: u32) {
-        let mut entries = self.all(block, at);
-        entries[0] = fingerprint;
-        self.set_all(block, at, &entries);
+        let [_, b, c, d, ..] = self.all(block, at);
+        let is_before = |entry| u32::from(order(entry) < order(fingerprint));
+        let lane = is_before(b) + is_before(c) + is_before(d);
+        let (nibbles, rests) = self.parts(block, at);
+        let nibbles = with_lane(nibbles, lane, NIBBLE, u64::from(fingerprint % 16));
+        let rests = with_lane(rests, lane, self.rest, R::from_u32(fingerprint >> NIBBLE));
+        self.set_parts(block, at, nibbles, rests);
     }
 
     #[inline(always)]
-    fn take(self, block: &mut Block, at: u32, fingerprint: u32) -> bool {
-        let equal = self.equal(block, at, fingerprint);
-        if equal == 0 {
-            return false;
-        }
-        let mut entries = self.all(block, at);
-        entries[equal.trailing_zeros() as usize % 4] = 0;
-        self.set_all(block, at, &entries);
-        true
+    fn find<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> u32 {
+        self.equal(line, at, fingerprint)
+    }
+
+    #[inline(always)]
+    fn is_found(found: u32) -> bool {
+        found != 0
+    }
+
+    /// The free place that it leaves belongs in front of all others: those before it move up by one.
+    #[inline(always)]
+    fn take(self, block: &mut Block, at: u32, found: u32) {
+        let lane = found.trailing_zeros();
+        let (nibbles, rests) = self.parts(block, at);
+        let nibbles = without_lane(nibbles, lane, NIBBLE);
+        self.set_parts(block, at, nibbles, without_lane(rests, lane, self.rest));
     }
 
     #[inline(always)]
@@ -153,14 +218,19 @@ impl<R: Register> Buckets for Sorted<R> {
 
 /// By the lowest nibble first, then by the rest, so that there is one way to store a bucket.
 #[inline(always)]
+fn order(fingerprint: u32) -> u32 {
+    fingerprint.rotate_right(NIBBLE)
+}
+
+#[inline(always)]
 fn sorted(entries: [u32; 4]) -> [u32; 4] {
-    let [mut a, mut b, mut c, mut d] = entries.map(|entry| entry.rotate_right(NIBBLE));
-    let order = |x: &mut u32, y: &mut u32| (*x, *y) = ((*x).min(*y), (*x).max(*y));
-    order(&mut a, &mut b);
-    order(&mut c, &mut d);
-    order(&mut a, &mut c);
-    order(&mut b, &mut d);
-    order(&mut b, &mut c);
+    let [mut a, mut b, mut c, mut d] = entries.map(order);
+    let exchange = |x: &mut u32, y: &mut u32| (*x, *y) = ((*x).min(*y), (*x).max(*y));
+    exchange(&mut a, &mut b);
+    exchange(&mut c, &mut d);
+    exchange(&mut a, &mut c);
+    exchange(&mut b, &mut d);
+    exchange(&mut b, &mut c);
     [a, b, c, d].map(|entry| entry.rotate_left(NIBBLE))
 }
 
@@ -249,10 +319,13 @@ mod tests {
     fn gathers_the_right_bits() {
         for width in 1..=28 {
             for bits in 0..16u64 {
-                let lanes: u128 = (0..4).map(|lane| u128::from(bits >> lane & 1) << (lane * width)).sum();
-                assert_eq!(u64::from(gather(lanes, width)), bits, "{width}");
+                let top = |lane: u32| u128::from(bits >> lane & 1) << (lane * width + width - 1);
+                let tops: u128 = (0..4).map(top).sum();
+                let multiplier = Sorted::<u128>::new(width + NIBBLE).gather;
+                assert_eq!(u64::from(gather(tops, width, multiplier)), bits, "{width}");
                 if width <= 13 {
-                    assert_eq!(u64::from(gather(lanes as u64, width)), bits, "{width}");
+                    let multiplier = Sorted::<u64>::new(width + NIBBLE).gather;
+                    assert_eq!(u64::from(gather(tops as u64, width, multiplier)), bits, "{width}");
                 }
             }
         }
