@@ -61,7 +61,10 @@ impl DLeftCounting {
         assert_eq!(keys.len(), new.len(), "one answer for each key");
         // A copy, because the filter changes while its hasher is in use.
         let hasher = self.hasher.clone();
-        InsertStep::run(self, &Keys(&hasher, keys), new)
+        match hasher.as_xxh3() {
+            Some(xxh3) => InsertStep::run(self, &Keys(xxh3, keys), new),
+            None => InsertStep::run(self, &Keys(&hasher, keys), new),
+        }
     }
 
     /// [`insert_each`](Self::insert_each) for keys that were hashed already.

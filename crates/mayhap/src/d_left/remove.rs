@@ -36,7 +36,10 @@ impl DLeftCounting {
     pub fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
         assert_eq!(keys.len(), removed.len(), "one answer for each key");
         let hasher = self.hasher.clone();
-        RemoveStep::run(self, &Keys(&hasher, keys), removed);
+        match hasher.as_xxh3() {
+            Some(xxh3) => RemoveStep::run(self, &Keys(xxh3, keys), removed),
+            None => RemoveStep::run(self, &Keys(&hasher, keys), removed),
+        }
     }
 
     /// [`remove_each`](Self::remove_each) for keys that were hashed already.

@@ -93,26 +93,27 @@ type Found = (usize, u32, u64);
 
 /// The cells of one key.
 struct Own {
-    cells: u64,
-    /// One that can count one more.
+    /// The one that can count one more: there is one such at most.
     unsaturated: Option<Found>,
-    /// One that can't.
+    /// One that can't, and how many of these there are. Nothing is known about them where the other is.
     saturated: Option<Found>,
+    cells: u64,
 }
 
 #[inline(always)]
 fn own_cells(cell: Cell, blocks: &[Block], place: &Place) -> Own {
-    let mut own = Own { cells: 0, unsaturated: None, saturated: None };
+    let mut own = Own { unsaturated: None, saturated: None, cells: 0 };
     for (line, index) in candidates(cell, blocks, place) {
         let held = cell.read(&blocks[line], index);
         if held.tail == place.fingerprint.tail {
-            own.cells += 1;
             let found = Some((line, index, held.count));
             if held.count < cell.most() {
+                // The candidates that are left can't change what is done, and whether there are any can't be predicted.
                 own.unsaturated = found;
-            } else {
-                own.saturated = found;
+                break;
             }
+            own.saturated = found;
+            own.cells += 1;
         }
     }
     own
