@@ -3,14 +3,15 @@
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::{
-    __m256i, _mm_cvtsi128_si32, _mm_min_epu32, _mm_shuffle_epi32, _mm256_add_epi64, _mm256_and_si256,
-    _mm256_andnot_si256, _mm256_blendv_pd, _mm256_castpd_si256, _mm256_castsi256_pd, _mm256_castsi256_si128,
-    _mm256_cmpeq_epi64, _mm256_cmpgt_epi64, _mm256_extracti128_si256, _mm256_min_epu32, _mm256_or_si256,
-    _mm256_set_epi64x, _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_sllv_epi64, _mm256_srli_epi64,
-    _mm256_srlv_epi64, _mm256_sub_epi64, _mm256_testz_si256,
+    __m256i, _mm_cvtsi128_si32, _mm_min_epu32, _mm_shuffle_epi32, _mm256_add_epi64, _mm256_adds_epu8,
+    _mm256_adds_epu16, _mm256_and_si256, _mm256_andnot_si256, _mm256_blendv_pd, _mm256_castpd_si256,
+    _mm256_castsi256_pd, _mm256_castsi256_si128, _mm256_cmpeq_epi64, _mm256_cmpgt_epi64,
+    _mm256_extracti128_si256, _mm256_min_epu8, _mm256_min_epu16, _mm256_min_epu32, _mm256_movemask_pd,
+    _mm256_set_epi64x, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi64x, _mm256_setzero_si256,
+    _mm256_sllv_epi64, _mm256_srli_epi64, _mm256_srlv_epi64, _mm256_sub_epi64,
 };
 
-use super::{Batch, Layout, OneKey, Simd, batch_layout, one_layout};
+use super::{Batch, Layout, OneKey, Simd, Usual, batch_layout, one_layout};
 use crate::bits::{Block, Line};
 use crate::bloom::kernel::FIRST_DRAW;
 use crate::bloom::kernel::avx2::{Avx2, load, store};
@@ -24,8 +25,14 @@ pub(super) fn one<O: OneKey>(
     blocks: O::Blocks,
     digest: u64,
 ) -> O::Answer {
-    // SAFETY: `proof` is the proof that the CPU has AVX2.
-    unsafe { one_of_any_layout::<O>(proof, layout, blocks, digest) }
+    // The usual layout is one call away, without the jump by which the others are told apart.
+    if layout == Usual::LAYOUT {
+        // SAFETY: `proof` is the proof that the CPU has AVX2.
+        unsafe { one_of_usual_layout::<O>(proof, blocks, digest) }
+    } else {
+        // SAFETY: as above.
+        unsafe { one_of_any_layout::<O>(proof, layout, blocks, digest) }
+    }
 }
 
 /// Does something with many.
@@ -36,6 +43,12 @@ pub(super) fn batch(proof: Avx2, layout: CounterLayout, batch: impl Batch) {
 }
 
 // The calls between a baseline caller and AVX2 code. Everything they run is inlined into them.
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn one_of_usual_layout<O: OneKey>(proof: Avx2, blocks: O::Blocks, digest: u64) -> O::Answer {
+    O::run::<_, Usual>(proof, blocks, digest)
+}
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
@@ -105,50 +118,103 @@ impl Simd for Avx2 {
             store(line, [_mm256_sub_epi64(seen.line[0], low), _mm256_sub_epi64(seen.line[1], high)]);
         }
     }
+
+    #[inline(always)]
+    fn contains<C: Layout, L: Line>(self, line: &L, digest: u64) -> bool {
+        // SAFETY: AVX2, by `self`.
+        unsafe { contains::<C>(load(line), digest.wrapping_mul(FIRST_DRAW)) }
+    }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn look<C: Layout>(line: [__m256i; 2], product: u64) -> Seen {
-    let product = _mm256_set1_epi64x(product.cast_signed());
     let field = _mm256_set1_epi64x(C::FIELD.cast_signed());
     let max = _mm256_set1_epi64x(C::MAX.cast_signed());
     let value = |words, shift| _mm256_and_si256(_mm256_srlv_epi64(words, shift), max);
     if C::IN_PAIRS {
-        // Seven bits at the top of each lane: the first is the sign, by which a blend chooses.
-        let drawn = _mm256_sllv_epi64(product, _mm256_set_epi64x(21, 14, 7, 0));
-        let words = _mm256_castpd_si256(_mm256_blendv_pd(
-            _mm256_castsi256_pd(line[0]),
-            _mm256_castsi256_pd(line[1]),
-            _mm256_castsi256_pd(drawn),
-        ));
+        let drawn = drawn_in_pairs(product);
         let shift = _mm256_and_si256(_mm256_srli_epi64::<57>(drawn), field);
-        let value = value(words, shift);
+        let value = value(blend(line, drawn), shift);
         Seen { line, shifts: [shift; 2], values: [value; 2], drawn }
     } else {
-        let shifts = [_mm256_set_epi64x(18, 12, 6, 0), _mm256_set_epi64x(42, 36, 30, 24)]
-            .map(|place| _mm256_and_si256(_mm256_srli_epi64::<58>(_mm256_sllv_epi64(product, place)), field));
+        let drawn = drawn(product);
+        let shifts = drawn.map(|drawn| _mm256_and_si256(drawn, field));
         let values = [value(line[0], shifts[0]), value(line[1], shifts[1])];
-        Seen { line, shifts, values, drawn: product }
+        Seen { line, shifts, values, drawn: drawn[0] }
     }
+}
+
+/// With pairs: the seven bits of each counter at the top of its lane. The first is the sign, by which a blend chooses.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn drawn_in_pairs(product: u64) -> __m256i {
+    _mm256_sllv_epi64(_mm256_set1_epi64x(product.cast_signed()), _mm256_set_epi64x(21, 14, 7, 0))
+}
+
+/// The six bits of each counter at the bottom of its lane, and above them others that mean nothing.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn drawn(product: u64) -> [__m256i; 2] {
+    let product = _mm256_set1_epi64x(product.cast_signed());
+    [
+        _mm256_srlv_epi64(product, _mm256_set_epi64x(40, 46, 52, 58)),
+        _mm256_srlv_epi64(product, _mm256_set_epi64x(16, 22, 28, 34)),
+    ]
+}
+
+/// The four words that count in a line of pairs.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn blend(line: [__m256i; 2], drawn: __m256i) -> __m256i {
+    let [low, high] = line.map(|words| _mm256_castsi256_pd(words));
+    _mm256_castpd_si256(_mm256_blendv_pd(low, high, _mm256_castsi256_pd(drawn)))
+}
+
+/// [`look`] and [`all_above_zero`] with fewer instructions: what is asked is only whether any counter is zero, so they
+/// are moved to the top of their lanes, where what stands below them doesn't matter.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn contains<C: Layout>(line: [__m256i; 2], product: u64) -> bool {
+    let field = _mm256_set1_epi64x(C::FIELD.cast_signed());
+    let on_top = |words, drawn| _mm256_sllv_epi64(words, _mm256_andnot_si256(drawn, field));
+    let tops = if C::IN_PAIRS {
+        let drawn = drawn_in_pairs(product);
+        on_top(blend(line, drawn), _mm256_srli_epi64::<57>(drawn))
+    } else {
+        let [low, high] = drawn(product);
+        let (low, high) = (on_top(line[0], low), on_top(line[1], high));
+        // In bytes or pairs of bytes: the highest of a lane is the counter, and for four bits something below it.
+        if C::WIDTH <= 8 { _mm256_min_epu8(low, high) } else { _mm256_min_epu16(low, high) }
+    };
+    // A sum that has the sign of its lane if the counter was above zero.
+    let signs = match C::WIDTH {
+        4 => _mm256_adds_epu8(tops, _mm256_set1_epi8(0x70)),
+        8 => _mm256_adds_epu8(tops, _mm256_set1_epi8(0x7f)),
+        _ => _mm256_adds_epu16(tops, _mm256_set1_epi16(0x7fff)),
+    };
+    _mm256_movemask_pd(_mm256_castsi256_pd(signs)) == 0b1111
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn all_above_zero<C: Layout>(seen: Seen) -> bool {
-    let zero = _mm256_setzero_si256();
-    let mut is_zero = _mm256_cmpeq_epi64(seen.values[0], zero);
-    if !C::IN_PAIRS {
-        is_zero = _mm256_or_si256(is_zero, _mm256_cmpeq_epi64(seen.values[1], zero));
-    }
-    _mm256_testz_si256(is_zero, is_zero) != 0
+    let is_zero = _mm256_cmpeq_epi64(lowest_of_lanes::<C>(seen), _mm256_setzero_si256());
+    _mm256_movemask_pd(_mm256_castsi256_pd(is_zero)) == 0
+}
+
+/// With two registers, the lower of the two counters of each lane.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn lowest_of_lanes<C: Layout>(seen: Seen) -> __m256i {
+    if C::IN_PAIRS { seen.values[0] } else { _mm256_min_epu32(seen.values[0], seen.values[1]) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn lowest<C: Layout>(seen: Seen) -> u64 {
     // Values are below 2^16, so that the upper half of each lane is zero, and the shuffles leave it out.
-    let lanes = if C::IN_PAIRS { seen.values[0] } else { _mm256_min_epu32(seen.values[0], seen.values[1]) };
+    let lanes = lowest_of_lanes::<C>(seen);
     let two = _mm_min_epu32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes));
     let one = _mm_min_epu32(two, _mm_shuffle_epi32::<0b10>(two));
     u64::from(_mm_cvtsi128_si32(one).cast_unsigned())
@@ -159,8 +225,8 @@ fn lowest<C: Layout>(seen: Seen) -> u64 {
 #[inline]
 fn steps<C: Layout>(seen: Seen) -> [__m256i; 2] {
     let (one, max) = (_mm256_set1_epi64x(1), _mm256_set1_epi64x(C::MAX.cast_signed()));
-    // A comparison gives minus one for true, which makes nothing of the one.
-    let step = |value, shift| _mm256_sllv_epi64(_mm256_add_epi64(one, _mm256_cmpeq_epi64(value, max)), shift);
+    let step =
+        |value, shift| _mm256_andnot_si256(_mm256_cmpeq_epi64(value, max), _mm256_sllv_epi64(one, shift));
     if C::IN_PAIRS {
         let step = step(seen.values[0], seen.shifts[0]);
         let is_high = _mm256_cmpgt_epi64(_mm256_setzero_si256(), seen.drawn);

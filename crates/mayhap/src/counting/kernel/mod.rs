@@ -55,6 +55,13 @@ impl<const W: u32, const P: bool, const T: bool> Layout for Counters<W, P, T> {
     const TWO: bool = T;
 }
 
+/// The layout for rates between 2 % and 10⁻⁴, unless another width is asked for.
+type Usual = Counters<4, false, false>;
+
+impl Usual {
+    const LAYOUT: CounterLayout = CounterLayout { width: CounterWidth::Four, shape: CounterShape::Eight };
+}
+
 /// What is done with one line.
 pub(super) trait Simd: Copy {
     /// The counters of a digest, as they were when looked at, and where they are.
