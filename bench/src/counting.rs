@@ -22,6 +22,7 @@ fn everybody(n: usize) -> Vec<Entrant> {
     let mut entrants = vec![
         entrant::<NaiveCounting<0>>(Role::Peer),
         entrant::<NaiveCounting<4>>(Role::Peer),
+        entrant::<NaiveCounting<4, true>>(Role::Peer),
         entrant::<BloomCounting<RandomState>>(Role::Peer),
         entrant::<BloomCounting<FixedState>>(Role::Peer),
         entrant::<FastBloomRs>(Role::Peer),
@@ -50,7 +51,7 @@ pub(crate) fn run(n: usize, settings: &Settings) -> Result<Vec<Report>, Failure>
 }
 
 fn table(n: usize, p: f64, race: &Race) -> Report {
-    let naive = <NaiveCounting<0> as crate::contestants::Contestant<u64>>::NAME;
+    let naive = <NaiveCounting<4> as crate::contestants::Contestant<u64>>::NAME;
     let yardstick = race.standings.iter().find(|standing| standing.name == naive);
     let rows = race.standings.iter().map(|standing| row(standing, yardstick)).collect();
     let mut notes = vec![race.method(), format!("Ratios against {naive}. Peers have 4-bit counters.")];
