@@ -160,6 +160,10 @@ impl ScalableCuckoo {
     /// When the slices differ in length.
     pub fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
         assert_eq!(keys.len(), removed.len(), "one answer for each key");
+        // One layer finds each key's places once; several must be asked key by key.
+        if let [layer] = &mut self.layers[..] {
+            return layer.table.remove_many(keys.iter().map(|key| self.hasher.digest(key).get()), removed);
+        }
         for (keys, removed) in keys.chunks(GROUP).zip(removed.chunks_mut(GROUP)) {
             let (digests, count) = self.ahead(keys.iter().map(|key| self.hasher.digest(key)));
             self.remove_some(&digests[..count], removed);
@@ -172,6 +176,9 @@ impl ScalableCuckoo {
     /// When the slices differ in length.
     pub fn remove_hashes(&mut self, digests: &[Digest], removed: &mut [bool]) {
         assert_eq!(digests.len(), removed.len(), "one answer for each digest");
+        if let [layer] = &mut self.layers[..] {
+            return layer.table.remove_many(digests.iter().map(|digest| digest.get()), removed);
+        }
         for (digests, removed) in digests.chunks(GROUP).zip(removed.chunks_mut(GROUP)) {
             let (digests, count) = self.ahead(digests.iter().copied());
             self.remove_some(&digests[..count], removed);
