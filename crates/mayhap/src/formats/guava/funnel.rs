@@ -172,7 +172,10 @@ impl Sink {
     #[inline]
     #[must_use]
     pub fn finish(&self) -> [u64; 2] {
-        self.state.finish(&self.waiting[..self.waiting_count()], self.length)
+        let rest = u128::from_le_bytes(self.waiting) & ((1 << (8 * self.waiting_count())) - 1);
+        #[allow(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
+        let words = [rest as u64, (rest >> 64) as u64];
+        self.state.finish(words, self.length)
     }
 
     #[inline]

@@ -26,17 +26,18 @@ const MULTIPLIER: u32 = 0xc6a4_a793;
 #[allow(clippy::cast_possible_truncation, reason = "the function takes the length modulo 2^32")]
 pub fn hash(bytes: &[u8], seed: u32) -> u32 {
     let mut hash = seed ^ (bytes.len() as u32).wrapping_mul(MULTIPLIER);
-    let (words, tail) = bytes.as_chunks();
+    let (words, rest) = bytes.as_chunks();
     for word in words {
         hash = hash.wrapping_add(u32::from_le_bytes(*word)).wrapping_mul(MULTIPLIER);
         hash ^= hash >> 16;
     }
-    if !tail.is_empty() {
-        let tail = tail.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte));
-        hash = hash.wrapping_add(tail).wrapping_mul(MULTIPLIER);
-        hash ^= hash >> 24;
-    }
-    hash
+    // What is left of the last word after a shift, without a branch on how many bytes that is: it can't be predicted.
+    let tail = match bytes.last_chunk() {
+        Some(last) => u32::from_le_bytes(*last).checked_shr(32 - 8 * rest.len() as u32).unwrap_or(0),
+        None => rest.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte)),
+    };
+    let with_tail = hash.wrapping_add(tail).wrapping_mul(MULTIPLIER);
+    if rest.is_empty() { hash } else { with_tail ^ (with_tail >> 24) }
 }
 
 /// The hash by which filters know a key: [`hash`] with their [`SEED`].

@@ -1,6 +1,6 @@
 //! MurmurHash3 (Appleby): 32 bits ("`x86_32`") and 128 bits ("`x64_128`", which Guava uses).
 
-use super::bytes::{tail64, word32, word64};
+use super::bytes::{rest128, tail64, word32, word64};
 
 /// MurmurHash3 `x86_32`.
 #[must_use]
@@ -43,14 +43,14 @@ const C2: u64 = 0x4cf5_ad43_2745_937f;
 /// MurmurHash3 `x64_128`: the two halves `h1` and `h2`.
 ///
 /// The seed is 32 bits wide in the original. Guava extends a negative one with ones, which is why it is 64 bits here.
+#[inline]
 #[must_use]
 pub fn murmur3_128(bytes: &[u8], seed: u64) -> [u64; 2] {
     let mut state = State128::new(seed);
-    let (pairs, tail) = bytes.as_chunks();
-    for pair in pairs {
+    for pair in bytes.as_chunks().0 {
         state.mix(pair);
     }
-    state.finish(tail, bytes.len() as u64)
+    state.finish(rest128(bytes), bytes.len() as u64)
 }
 
 /// MurmurHash3 `x64_128` under way: what has been taken in so far, sixteen bytes at a time.
@@ -77,12 +77,11 @@ impl State128 {
         *self = Self { h1, h2 };
     }
 
-    /// The answer, after the last bytes (fewer than sixteen) of `length` in all.
+    /// The answer, after the last bytes (fewer than sixteen, as two words) of `length` in all.
     #[inline(always)]
-    pub(crate) fn finish(self, tail: &[u8], length: u64) -> [u64; 2] {
-        let (first, second) = tail.split_at(tail.len().min(8));
-        let mut h1 = self.h1 ^ scramble_first(tail64(first)) ^ length;
-        let mut h2 = self.h2 ^ scramble_second(tail64(second)) ^ length;
+    pub(crate) fn finish(self, [first, second]: [u64; 2], length: u64) -> [u64; 2] {
+        let mut h1 = self.h1 ^ scramble_first(first) ^ length;
+        let mut h2 = self.h2 ^ scramble_second(second) ^ length;
         h1 = h1.wrapping_add(h2);
         h2 = h2.wrapping_add(h1);
         (h1, h2) = (finish_64(h1), finish_64(h2));
