@@ -12,14 +12,20 @@ pub(crate) fn is_worth_prefetching(bytes: u64) -> bool {
 /// Starts loading the line of `line` for reading. Does nothing where the target has no such instruction.
 #[inline(always)]
 pub(crate) fn prefetch_read<T>(line: &T) {
+    prefetch_address(core::ptr::from_ref(line));
+}
+
+/// Starts loading the line at an address for reading. There need not be anything at it, which spares the caller a check.
+#[inline(always)]
+pub(crate) fn prefetch_address<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch is a hint; it cannot fault and changes no memory, and every x86-64 CPU has SSE.
     unsafe {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(line).cast());
+        _mm_prefetch::<_MM_HINT_T0>(address.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = line;
+    let _ = address;
 }
 
 /// Starts loading the line of `line` for writing, so that no second trip is needed to own it.

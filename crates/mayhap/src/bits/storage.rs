@@ -5,7 +5,7 @@
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
-use super::block::{AtomicBlock, Block, Line};
+use super::block::{AtomicBlock, BLOCK_WORDS, Block, Line};
 use super::memory::{AllocError, BlockMemory};
 use super::stripes::Stripes;
 
@@ -55,8 +55,17 @@ impl Owned {
         Ok(copy)
     }
 
+    /// The words of all blocks in a row.
+    #[inline(always)]
+    fn words(&self) -> &[u64] {
+        let blocks: &[Block] = self;
+        // SAFETY: a block is eight words without padding and aligned more strictly (its size is asserted in `block`). The
+        // borrow is that of `self`.
+        unsafe { core::slice::from_raw_parts(blocks.as_ptr().cast(), blocks.len() * BLOCK_WORDS) }
+    }
+
     /// The bytes of the blocks, as they lie in memory: for filters whose unit is the byte.
-    #[cfg(any(feature = "formats", target_endian = "little"))]
+    #[cfg(feature = "formats")]
     #[inline(always)]
     pub(crate) fn bytes(&self) -> &[u8] {
         let blocks: &[Block] = self;
@@ -97,15 +106,15 @@ impl Blocks for Owned {
         self
     }
 
-    /// By its byte: a shorter way than by block and word, which a recipe of many positions a key goes often.
-    #[cfg(target_endian = "little")]
+    /// By its word in a row of words: a shorter way than by block and word, which a recipe of many positions a key goes
+    /// often.
     #[inline(always)]
     #[allow(
         clippy::cast_possible_truncation,
         reason = "an index into memory we hold fits the machine's word"
     )]
     fn bit_at(&self, position: u64) -> u64 {
-        u64::from((self.bytes()[(position / 8) as usize] >> (position % 8)) & 1)
+        (self.words()[(position / 64) as usize] >> (position % 64)) & 1
     }
 }
 

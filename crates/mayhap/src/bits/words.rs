@@ -1,7 +1,7 @@
 //! The same storage seen as one long row of words: what a classic filter reads.
 
 use super::block::{BLOCK_WORDS, Line};
-use super::prefetch::{prefetch_read, prefetch_write};
+use super::prefetch::{prefetch_address, prefetch_write};
 use super::storage::{Blocks, Owned};
 
 /// Something that lends 64-bit words.
@@ -45,7 +45,8 @@ impl<S: Blocks> Words for S {
 
     #[inline(always)]
     fn prefetch(&self, index: u64) {
-        prefetch_read(&self.lines()[place(index).0]);
+        #[allow(clippy::cast_possible_truncation, reason = "an index into memory we hold")]
+        prefetch_address(self.lines().as_ptr().cast::<u64>().wrapping_add(index as usize));
     }
 
     #[inline(always)]
