@@ -23,7 +23,7 @@ pub use modulus::Modulus;
 #[cfg(feature = "std")]
 pub use scalable::SharedScalableBloom;
 pub use scalable::{Growth, LayerInfo, ScalableBloom, ScalableBuilder};
-pub use scheme::{Native, Scheme};
+pub use scheme::{Native, Scheme, Strides};
 pub use shape::Shape;
 #[cfg(feature = "std")]
 pub use window::MappedWindowBloom;

@@ -35,15 +35,21 @@ impl Modulus {
     #[inline(always)]
     #[must_use]
     pub fn remainder(self, x: u64) -> u64 {
+        let remainder = self.remainder_or_more(x);
+        // Where nothing is to be subtracted, subtracting wraps to something larger. An `if` may become a branch, which
+        // no core can predict.
+        remainder.min(remainder.wrapping_sub(self.divisor))
+    }
+
+    /// The remainder, or that and the divisor: before the conditional subtraction.
+    #[inline(always)]
+    pub(crate) fn remainder_or_more(self, x: u64) -> u64 {
         #[allow(
             clippy::cast_possible_truncation,
             reason = "the high half of a product of two 64-bit numbers"
         )]
         let quotient = ((u128::from(x) * u128::from(self.reciprocal)) >> 64) as u64;
-        let remainder = x.wrapping_sub(quotient.wrapping_mul(self.divisor));
-        // Where nothing is to be subtracted, subtracting wraps to something larger. An `if` may become a branch, which
-        // no core can predict.
-        remainder.min(remainder.wrapping_sub(self.divisor))
+        x.wrapping_sub(quotient.wrapping_mul(self.divisor))
     }
 
     /// The number that remainders are taken by.

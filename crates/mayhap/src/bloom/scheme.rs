@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::kernel::second_digest;
+use super::modulus::Modulus;
 use crate::hash::{Digest, Key, KeyHasher};
 
 /// A frozen recipe: how a key is hashed, and which of m bits its hash means.
@@ -13,8 +14,7 @@ pub trait Scheme: Clone + PartialEq + fmt::Debug {
     /// What a key is reduced to: 64 bits here, 32 in LevelDB's recipe, 128 in Guava's.
     type Hash: Copy;
 
-    /// What is worked out once from the number of bits: the number itself, or a [`Modulus`](super::Modulus) for recipes
-    /// that take remainders.
+    /// What is worked out once from the number of bits: the number itself, or a [`Modulus`] for recipes that take remainders.
     type Range: Copy + Send + Sync;
 
     /// Whether dividing a position in m bits by d gives the position in m/d bits, so that filters can be folded.
@@ -26,13 +26,30 @@ pub trait Scheme: Clone + PartialEq + fmt::Debug {
     /// The range of positions in `bits` bits, of which there is at least one.
     fn range(bits: u64) -> Self::Range;
 
-    /// The `hashes` positions of a hash, each in the range.
-    fn positions(
-        &self,
-        hash: Self::Hash,
-        hashes: u32,
-        range: Self::Range,
-    ) -> impl Iterator<Item = u64> + Clone;
+    /// The range of a recipe whose positions are remainders of numbers at equal distances. Batches then work on several keys
+    /// side by side.
+    #[inline(always)]
+    fn strides(_range: Self::Range) -> Option<Strides> {
+        None
+    }
+
+    /// The first of these numbers and the distance; not asked for in other recipes.
+    #[inline(always)]
+    fn stride(_hash: Self::Hash) -> (u64, u64) {
+        (0, 0)
+    }
+
+    /// The positions of a hash, each in the range. They have no end: a filter takes as many as it sets bits for a key.
+    fn positions(&self, hash: Self::Hash, range: Self::Range) -> impl Iterator<Item = u64> + Clone;
+}
+
+/// Remainders of start, start + step, start + 2 · step …, where each sum is first taken modulo a power of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strides {
+    /// What remainders are taken by.
+    pub modulus: Modulus,
+    /// The bits of a sum that count: the lowest, 1 to 64 of them.
+    pub width: u32,
 }
 
 /// mayhap's own recipe: double hashing on 64 bits that can't degenerate.
@@ -81,8 +98,8 @@ impl Scheme for Native {
     }
 
     #[inline(always)]
-    fn positions(&self, digest: Digest, hashes: u32, bits: u64) -> impl Iterator<Item = u64> + Clone {
-        positions_by_steps(digest.get(), second_digest(digest.get()), hashes, bits)
+    fn positions(&self, digest: Digest, bits: u64) -> impl Iterator<Item = u64> + Clone {
+        positions_by_steps(digest.get(), second_digest(digest.get()), bits)
     }
 }
 
@@ -91,13 +108,13 @@ const MULTIPLIER: u64 = 0xd134_2543_de82_ef95;
 
 /// The positions from a start and a step, whatever they are.
 #[inline(always)]
-fn positions_by_steps(mut at: u64, step: u64, hashes: u32, bits: u64) -> impl Iterator<Item = u64> + Clone {
+fn positions_by_steps(mut at: u64, step: u64, bits: u64) -> impl Iterator<Item = u64> + Clone {
     let step = step | 1;
-    (0..hashes).map(move |_| {
+    core::iter::from_fn(move || {
         #[allow(clippy::cast_possible_truncation, reason = "the high half of the product is below bits")]
         let position = ((u128::from(at) * u128::from(bits)) >> 64) as u64;
         at = at.wrapping_mul(MULTIPLIER).wrapping_add(step);
-        position
+        Some(position)
     })
 }
 
@@ -111,7 +128,7 @@ mod tests {
     fn a_zero_even_or_tiny_step_keeps_the_positions_apart() {
         for step in [0, 1, 2, 4, 1 << 20, 1 << 32, 1 << 63, u64::MAX, MULTIPLIER, MULTIPLIER.wrapping_neg()] {
             for start in [0, 1, 1 << 20, 1 << 40, u64::MAX] {
-                let positions: BTreeSet<u64> = positions_by_steps(start, step, 12, 1 << 20).collect();
+                let positions: BTreeSet<u64> = positions_by_steps(start, step, 1 << 20).take(12).collect();
                 assert!(positions.len() >= 11, "step {step:#x} from {start:#x}: {positions:?}");
             }
         }
@@ -122,7 +139,7 @@ mod tests {
         for bits in [1u64, 2, 64, 1000, (1 << 33) + 7, 1 << 36] {
             let scheme = Native::default();
             let positions: Vec<u64> = (0..2000u64)
-                .flat_map(|key| scheme.positions(scheme.hash(&key), 7, bits).collect::<Vec<_>>())
+                .flat_map(|key| scheme.positions(scheme.hash(&key), bits).take(7).collect::<Vec<_>>())
                 .collect();
             assert!(positions.iter().all(|position| *position < bits));
             let beyond = positions.iter().filter(|position| **position >= bits / 2).count();

@@ -48,7 +48,7 @@ use super::LittleEndian;
 use super::correctly_rounded::{exp, power};
 use super::words::{from_little_endian, write_little_endian};
 use crate::bits::{BLOCK_BITS, Owned, Words, WordsMut};
-use crate::bloom::{ClassicBloom, Modulus, Scheme};
+use crate::bloom::{ClassicBloom, Modulus, Scheme, Strides};
 use crate::codec::FormatError;
 use crate::error::Error;
 use crate::hash::Key;
@@ -73,13 +73,23 @@ impl Scheme for Fnv1Steps {
     }
 
     #[inline(always)]
-    fn positions(&self, hash: u64, hashes: u32, range: Modulus) -> impl Iterator<Item = u64> + Clone {
+    fn strides(modulus: Modulus) -> Option<Strides> {
+        Some(Strides { modulus, width: 32 })
+    }
+
+    #[inline(always)]
+    fn stride(hash: u64) -> (u64, u64) {
+        (hash, hash >> 32)
+    }
+
+    #[inline(always)]
+    fn positions(&self, hash: u64, range: Modulus) -> impl Iterator<Item = u64> + Clone {
         #[allow(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
         let (mut at, step) = (hash as u32, (hash >> 32) as u32);
-        (0..hashes).map(move |_| {
+        core::iter::from_fn(move || {
             let position = range.remainder(u64::from(at));
             at = at.wrapping_add(step);
-            position
+            Some(position)
         })
     }
 }
@@ -208,7 +218,7 @@ impl<S: Words> CrawlerBloom<S> {
     /// The positions of a key's bits, in order; some may be equal.
     pub fn positions<K: Key + ?Sized>(&self, key: &K) -> impl Iterator<Item = u64> {
         let hash = self.filter.hash(key);
-        Fnv1Steps.positions(hash, self.hashes(), Fnv1Steps::range(self.bits()))
+        Fnv1Steps.positions(hash, Fnv1Steps::range(self.bits())).take(self.hashes() as usize)
     }
 
     /// How many bits are set.
@@ -343,7 +353,7 @@ mod tests {
     #[test]
     fn positions_wrap_at_32_bits() {
         let hash = 0xffff_ffff_0000_0005;
-        let positions: Vec<u64> = Fnv1Steps.positions(hash, 8, Fnv1Steps::range(1 << 32)).collect();
+        let positions: Vec<u64> = Fnv1Steps.positions(hash, Fnv1Steps::range(1 << 32)).take(8).collect();
         assert_eq!(positions, [5, 4, 3, 2, 1, 0, 0xffff_ffff, 0xffff_fffe]);
     }
 

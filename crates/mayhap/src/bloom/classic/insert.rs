@@ -20,7 +20,7 @@ impl<C: Scheme, S: WordsMut> ClassicBloom<C, S> {
     #[inline]
     pub fn insert_hash(&mut self, hash: C::Hash) -> bool {
         let mut new = false;
-        for position in self.scheme.positions(hash, self.hashes, self.range) {
+        for position in self.scheme.positions(hash, self.range).take(self.hashes as usize) {
             let bit = 1 << (position % 64);
             new |= self.words.or(position / 64, bit) & bit == 0;
         }

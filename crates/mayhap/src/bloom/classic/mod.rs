@@ -21,8 +21,12 @@ mod combine;
 mod estimate;
 mod file;
 mod insert;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod lookup;
 mod shared;
+#[cfg(target_arch = "x86_64")]
+mod strides;
 
 use core::fmt;
 
@@ -189,7 +193,7 @@ impl<C: Scheme, S: Words> ClassicBloom<C, S> {
 
     #[inline(always)]
     fn positions(&self, hash: C::Hash) -> impl Iterator<Item = u64> + Clone {
-        self.scheme.positions(hash, self.hashes, self.range)
+        self.scheme.positions(hash, self.range).take(self.hashes as usize)
     }
 
     fn wants_prefetch(&self) -> bool {

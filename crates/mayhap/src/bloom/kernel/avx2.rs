@@ -22,7 +22,7 @@ const COMPILED_FOR_IT: bool =
 pub(crate) struct Avx2(());
 
 impl Avx2 {
-    pub(super) fn detect() -> Option<Self> {
+    pub(crate) fn detect() -> Option<Self> {
         #[cfg(feature = "std")]
         let has = std::arch::is_x86_feature_detected!("avx2")
             && std::arch::is_x86_feature_detected!("bmi1")

@@ -1,6 +1,6 @@
 //! The two ways from MurmurHash3 to bit positions.
 
-use crate::bloom::{Modulus, Scheme};
+use crate::bloom::{Modulus, Scheme, Strides};
 use crate::hash::Key;
 use crate::hash::functions::murmur3::murmur3_128;
 
@@ -72,14 +72,14 @@ impl Scheme for Mitz32 {
     }
 
     #[inline(always)]
-    fn positions(&self, hash: u64, hashes: u32, range: Modulus) -> impl Iterator<Item = u64> + Clone {
+    fn positions(&self, hash: u64, range: Modulus) -> impl Iterator<Item = u64> + Clone {
         #[allow(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
         let (mut at, step) = (hash as i32, (hash >> 32) as i32);
-        (0..hashes).map(move |_| {
+        core::iter::from_fn(move || {
             at = at.wrapping_add(step);
             // All ones if it is negative: turns its bits over, and leaves it otherwise.
             let sign = at >> 31;
-            range.remainder(u64::from((at ^ sign).cast_unsigned()))
+            Some(range.remainder(u64::from((at ^ sign).cast_unsigned())))
         })
     }
 }
@@ -99,16 +99,21 @@ impl Scheme for Mitz64 {
     }
 
     #[inline(always)]
-    fn positions(
-        &self,
-        [mut at, step]: [u64; 2],
-        hashes: u32,
-        range: Modulus,
-    ) -> impl Iterator<Item = u64> + Clone {
-        (0..hashes).map(move |_| {
+    fn strides(modulus: Modulus) -> Option<Strides> {
+        Some(Strides { modulus, width: 63 })
+    }
+
+    #[inline(always)]
+    fn stride([start, step]: [u64; 2]) -> (u64, u64) {
+        (start, step)
+    }
+
+    #[inline(always)]
+    fn positions(&self, [mut at, step]: [u64; 2], range: Modulus) -> impl Iterator<Item = u64> + Clone {
+        core::iter::from_fn(move || {
             let position = range.remainder(at & (u64::MAX >> 1));
             at = at.wrapping_add(step);
-            position
+            Some(position)
         })
     }
 }
@@ -140,16 +145,17 @@ mod tests {
         #[test]
         fn positions_are_those_of_the_plain_arithmetic(h1: u64, h2: u64, k in 1u32..=255, words in 1u64..1 << 31) {
             let bits = words * 64;
-            let range = Modulus::new(bits);
-            prop_assert_eq!(Mitz32.positions(h1, k, range).collect::<Vec<_>>(), plain_32(h1, k, bits));
-            prop_assert_eq!(Mitz64.positions([h1, h2], k, range).collect::<Vec<_>>(), plain_64([h1, h2], k, bits));
+            let narrow = Mitz32.positions(h1, Mitz32::range(bits)).take(k as usize);
+            prop_assert_eq!(narrow.collect::<Vec<_>>(), plain_32(h1, k, bits));
+            let wide = Mitz64.positions([h1, h2], Mitz64::range(bits)).take(k as usize);
+            prop_assert_eq!(wide.collect::<Vec<_>>(), plain_64([h1, h2], k, bits));
         }
     }
 
     #[test]
     fn the_lowest_integer_turned_over_is_the_highest() {
         let lowest = u64::from(i32::MIN.cast_unsigned());
-        assert_eq!(Mitz32.positions(lowest, 1, Modulus::new(1 << 36)).next(), Some(0x7fff_ffff));
+        assert_eq!(Mitz32.positions(lowest, Modulus::new(1 << 36)).next(), Some(0x7fff_ffff));
     }
 
     #[test]

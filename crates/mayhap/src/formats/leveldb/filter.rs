@@ -3,12 +3,10 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::batch;
-use super::hash::hash_key;
 use super::policy::{BloomPolicy, divides_by_zero};
 use super::recipe::{Flavour, LevelDb, MOST_HASHES};
 use crate::bits::{Owned, Words};
-use crate::bloom::{ClassicBloom, Scheme as _};
+use crate::bloom::ClassicBloom;
 use crate::codec::FormatError;
 use crate::error::Error;
 use crate::file::ReadOptions;
@@ -197,8 +195,7 @@ impl<S: Words> LevelDbFilter<S> {
     /// # Panics
     /// When the slices differ in length.
     pub fn contains_each<K: Key>(&self, keys: &[K], found: &mut [bool]) {
-        assert_eq!(keys.len(), found.len(), "one answer for each key");
-        self.contains_batch(keys.iter().map(hash_key), found);
+        self.filter.contains_each(keys, found);
     }
 
     /// [`contains_each`](Self::contains_each) for keys that were hashed already.
@@ -206,13 +203,7 @@ impl<S: Words> LevelDbFilter<S> {
     /// # Panics
     /// When the slices differ in length.
     pub fn contains_hashes(&self, hashes: &[u32], found: &mut [bool]) {
-        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
-        self.contains_batch(hashes.iter().copied(), found);
-    }
-
-    fn contains_batch(&self, hashes: impl Iterator<Item = u32>, found: &mut [bool]) {
-        let range = LevelDb::range(self.filter.bits());
-        batch::contains(self.filter.words(), self.filter.hashes(), range, hashes, found);
+        self.filter.contains_hashes(hashes, found);
     }
 
     /// Number of bits.
@@ -339,6 +330,28 @@ mod tests {
         assert!(filter.merge(&LevelDbFilter::new(200, 10).unwrap()).is_err());
         assert!(filter.merge(&LevelDbFilter::new(100, 20).unwrap()).is_err());
         assert_eq!(format!("{filter:?}"), "LevelDbFilter { bits: 1000, hashes: 6, .. }");
+    }
+
+    #[test]
+    fn a_batch_is_one_by_one_in_place_and_owned() {
+        for (keys, bits_per_key) in [(1u32, 1), (100, 10), (100, 60), (30_000, 8)] {
+            let mut bytes = Vec::new();
+            let inside: Vec<u32> = (0..keys).collect();
+            BloomPolicy::new(bits_per_key).create_filter(&inside, &mut bytes).unwrap();
+            let view = LevelDbFilter::view(&bytes).unwrap();
+            let owned = LevelDbFilter::from_bytes(&bytes).unwrap();
+            let asked: Vec<u32> = (0..1_000).map(|i| keys / 2 + i * (keys / 500).max(1)).collect();
+            let expected: Vec<bool> = asked.iter().map(|key| owned.contains(key)).collect();
+            let mut found = std::vec![true; asked.len()];
+            view.contains_each(&asked, &mut found);
+            assert_eq!(found, expected, "in place: {keys} keys");
+            found.fill(true);
+            owned.contains_each(&asked, &mut found);
+            assert_eq!(found, expected, "owned: {keys} keys");
+        }
+        let mut found = [false; 3];
+        LevelDbFilter::view(&[0; 5]).unwrap().contains_each(&["no", "hashes", "match all"], &mut found);
+        assert_eq!(found, [true; 3]);
     }
 
     #[test]

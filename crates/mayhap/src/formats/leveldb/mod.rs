@@ -96,7 +96,6 @@
 //! badger at 34dba21b. RocksDB's filters, its tables and their footer are others, though it began as LevelDB.
 
 pub mod badger;
-mod batch;
 mod buffer;
 mod crc32c;
 mod filter;

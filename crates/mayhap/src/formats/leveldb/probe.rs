@@ -21,7 +21,7 @@ pub(super) fn hash_may_match(flavour: Flavour, hash: u32, filter: &[u8]) -> bool
         let byte = usize::try_from(position / 8).ok().and_then(|byte| bits.get(byte));
         byte.is_none_or(|byte| byte >> (position % 8) & 1 == 1)
     };
-    let mut steps = steps(hash, u32::from(hashes));
+    let mut steps = steps(hash).take(usize::from(hashes));
     match u32::try_from(divisor) {
         Ok(divisor) => steps.all(|step| is_set(step % divisor)),
         // More bits than a 32-bit number reaches: it is its own remainder.

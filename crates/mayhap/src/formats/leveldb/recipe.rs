@@ -1,7 +1,7 @@
 //! From a key to its bits.
 
 use super::hash::hash_key;
-use crate::bloom::Scheme;
+use crate::bloom::{Modulus, Scheme, Strides};
 use crate::hash::Key;
 
 /// The most bits a key has. A filter whose last byte is larger is kept for encodings that may come.
@@ -29,8 +29,18 @@ impl Scheme for LevelDb {
     }
 
     #[inline(always)]
-    fn positions(&self, hash: u32, hashes: u32, range: Remainder) -> impl Iterator<Item = u64> + Clone {
-        steps(hash, hashes).map(move |step| range.of(step))
+    fn strides(range: Remainder) -> Option<Strides> {
+        Some(Strides { modulus: Modulus::new(range.divisor), width: 32 })
+    }
+
+    #[inline(always)]
+    fn stride(hash: u32) -> (u64, u64) {
+        (u64::from(hash), u64::from(step(hash)))
+    }
+
+    #[inline(always)]
+    fn positions(&self, hash: u32, range: Remainder) -> impl Iterator<Item = u64> + Clone {
+        steps(hash).map(move |step| range.of(step))
     }
 }
 
@@ -73,20 +83,19 @@ impl Remainder {
     }
 }
 
-/// The numbers whose remainders are a key's positions.
+/// The numbers whose remainders are a key's positions, without end.
 #[inline(always)]
-pub(super) fn steps(mut hash: u32, hashes: u32) -> impl Iterator<Item = u32> + Clone {
+pub(super) fn steps(mut hash: u32) -> impl Iterator<Item = u32> + Clone {
     let step = step(hash);
-    (0..hashes).map(move |_| {
+    core::iter::from_fn(move || {
         let at = hash;
         hash = hash.wrapping_add(step);
-        at
+        Some(at)
     })
 }
 
 /// What lies between one of these numbers and the next.
-#[inline(always)]
-pub(super) const fn step(hash: u32) -> u32 {
+const fn step(hash: u32) -> u32 {
     hash.rotate_right(17)
 }
 
@@ -148,10 +157,10 @@ mod tests {
     fn beyond_2_to_the_32_bits_leveldb_uses_the_first_and_badger_the_rest() {
         let bytes = (1 << 29) + 100;
         let positions = |flavour: Flavour, hash| -> Vec<u64> {
-            LevelDb.positions(hash, 3, LevelDb::range(flavour.divisor(bytes).unwrap())).collect()
+            LevelDb.positions(hash, LevelDb::range(flavour.divisor(bytes).unwrap())).take(3).collect()
         };
         for hash in [0, 1, 799, 800, 801, 0x8000_0000, u32::MAX] {
-            let steps: Vec<u64> = steps(hash, 3).map(u64::from).collect();
+            let steps: Vec<u64> = steps(hash).map(u64::from).take(3).collect();
             assert_eq!(positions(Flavour::LevelDb, hash), steps);
             assert_eq!(
                 positions(Flavour::Badger, hash),

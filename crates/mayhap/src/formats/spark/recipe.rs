@@ -62,17 +62,17 @@ impl Scheme for SparkRecipe {
     }
 
     #[inline(always)]
-    fn positions(&self, hash: SparkHash, hashes: u32, range: Modulus) -> impl Iterator<Item = u64> + Clone {
+    fn positions(&self, hash: SparkHash, range: Modulus) -> impl Iterator<Item = u64> + Clone {
         let (first, step) = (i64::from(hash.first), i64::from(hash.second));
         // One loop for both: version 1 drops the upper half after each step, by a shift that is 0 for version 2.
         let (mut at, drop) = match self {
             Self::V1 => (first, 32),
             Self::V2 { .. } => (first * i64::from(i32::MAX), 0),
         };
-        (0..hashes).map(move |_| {
+        core::iter::from_fn(move || {
             at = at.wrapping_add(step) << drop >> drop;
             // Turned over if it is negative: `at >> 63` is then all ones, and otherwise 0.
-            range.remainder((at ^ (at >> 63)).cast_unsigned())
+            Some(range.remainder((at ^ (at >> 63)).cast_unsigned()))
         })
     }
 }
@@ -105,7 +105,7 @@ mod tests {
         fn positions_are_as_described(first: i32, second: i32, hashes in 0u32..40, words in 1u64..1 << 31) {
             for recipe in [SparkRecipe::V1, SparkRecipe::V2 { seed: 7 }] {
                 let bits = 64 * words;
-                let positions = recipe.positions(SparkHash { first, second }, hashes, Modulus::new(bits));
+                let positions = recipe.positions(SparkHash { first, second }, Modulus::new(bits)).take(hashes as usize);
                 let expected = as_described(recipe, first, second, hashes, bits);
                 prop_assert_eq!(positions.collect::<Vec<_>>(), expected);
             }

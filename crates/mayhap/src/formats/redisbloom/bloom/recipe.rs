@@ -1,6 +1,6 @@
 //! From an item to its bits.
 
-use crate::bloom::{Modulus, Scheme};
+use crate::bloom::{Modulus, Scheme, Strides};
 use crate::hash::Key;
 use crate::hash::functions::murmur2::{murmur2_32, murmur64a};
 
@@ -60,12 +60,22 @@ impl Scheme for RedisRecipe {
     }
 
     #[inline(always)]
-    fn positions(&self, hash: RedisHash, hashes: u32, range: Modulus) -> impl Iterator<Item = u64> + Clone {
+    fn strides(modulus: Modulus) -> Option<Strides> {
+        Some(Strides { modulus, width: 64 })
+    }
+
+    #[inline(always)]
+    fn stride(hash: RedisHash) -> (u64, u64) {
+        (hash.start, hash.step)
+    }
+
+    #[inline(always)]
+    fn positions(&self, hash: RedisHash, range: Modulus) -> impl Iterator<Item = u64> + Clone {
         let mut at = hash.start;
-        (0..hashes).map(move |_| {
+        core::iter::from_fn(move || {
             let position = range.remainder(at);
             at = at.wrapping_add(hash.step);
-            position
+            Some(position)
         })
     }
 }
@@ -80,7 +90,7 @@ mod tests {
         for recipe in [RedisRecipe::Murmur64, RedisRecipe::Murmur32] {
             let hash = recipe.hash("p:user:1");
             for bits in [64u64, 1152, 1 << 20, 1 << 33, 959_999_936] {
-                let got: Vec<u64> = recipe.positions(hash, 20, RedisRecipe::range(bits)).collect();
+                let got: Vec<u64> = recipe.positions(hash, RedisRecipe::range(bits)).take(20).collect();
                 let plain = (0..20u64).map(|i| hash.start.wrapping_add(i.wrapping_mul(hash.step)) % bits);
                 assert_eq!(got, plain.collect::<Vec<_>>());
                 // What the old program did for powers of two below 2^32.
