@@ -2,17 +2,16 @@
 //! the book.
 //!
 //! Plain means what a reader of the original would write down: hash the key, then one remainder by division and one bit
-//! for each position, one key after the other. The hash functions of both sides are the same code, so that the
-//! difference is what is done with the hash.
+//! for each position, one key after the other.
 
 #![allow(clippy::cast_possible_truncation, reason = "what is measured fits the memory of this machine")]
 
+mod plain;
+
 use mayhap::Key;
 use mayhap::formats::guava::{GuavaBloom, Sizing};
-use mayhap::formats::leveldb::{LevelDbFilter, SEED, hash as leveldb_hash};
+use mayhap::formats::leveldb::LevelDbFilter;
 use mayhap::formats::redisbloom::RedisBloom;
-use mayhap::hash::functions::murmur2::murmur64a;
-use mayhap::hash::functions::murmur3::murmur3_128;
 use serde_json::{Value, json};
 
 use crate::keys::{self, UrlArena};
@@ -198,97 +197,3 @@ ours!(RedisBloom, add, |filter| {
     let chunks = filter.chunks().skip(1);
     Ok(chunks.map(|chunk| Ok(chunk?.bytes.into_owned())).collect::<Result<Vec<_>, Failure>>()?.concat())
 });
-
-/// By the book.
-mod plain {
-    use super::{BITS_PER_KEY, Failure, Filter, Question, SEED, leveldb_hash, murmur3_128, murmur64a};
-
-    pub(super) struct LevelDb {
-        bytes: Vec<u8>,
-        hashes: u32,
-    }
-
-    impl LevelDb {
-        pub(super) fn new(n: usize) -> Self {
-            let bits = (n * BITS_PER_KEY as usize).max(64);
-            Self { bytes: vec![0; bits.div_ceil(8)], hashes: (f64::from(BITS_PER_KEY) * 0.69) as u32 }
-        }
-
-        fn positions(&self, key: &[u8]) -> impl Iterator<Item = usize> {
-            let mut hash = leveldb_hash(key, SEED);
-            let (delta, bits) = (hash.rotate_right(17), self.bytes.len() * 8);
-            (0..self.hashes).map(move |_| {
-                let position = hash as usize % bits;
-                hash = hash.wrapping_add(delta);
-                position
-            })
-        }
-    }
-
-    pub(super) struct Guava {
-        words: Vec<u64>,
-        hashes: u32,
-    }
-
-    impl Guava {
-        pub(super) fn new(bits: u64, hashes: u32) -> Self {
-            Self { words: vec![0; bits as usize / 64], hashes }
-        }
-
-        fn positions(&self, key: &[u8]) -> impl Iterator<Item = usize> {
-            let [mut hash, step] = murmur3_128(key, 0);
-            let bits = self.words.len() as u64 * 64;
-            (0..self.hashes).map(move |_| {
-                let position = (hash & (u64::MAX >> 1)) % bits;
-                hash = hash.wrapping_add(step);
-                position as usize
-            })
-        }
-    }
-
-    pub(super) struct Redis {
-        bytes: Vec<u8>,
-        hashes: u32,
-    }
-
-    impl Redis {
-        pub(super) fn new(bits: u64, hashes: u32) -> Self {
-            Self { bytes: vec![0; bits as usize / 8], hashes }
-        }
-
-        fn positions(&self, key: &[u8]) -> impl Iterator<Item = usize> {
-            let a = murmur64a(key, 0xc6a4_a793_5bd1_e995);
-            let b = murmur64a(key, a);
-            let bits = self.bytes.len() as u64 * 8;
-            (0..u64::from(self.hashes)).map(move |i| (a.wrapping_add(i.wrapping_mul(b)) % bits) as usize)
-        }
-    }
-
-    macro_rules! plain {
-        ($type:ty, $array:ident, $unit:literal, |$filter:ident| $bits:expr) => {
-            impl Filter for $type {
-                fn insert(&mut self, key: impl Question) {
-                    for position in self.positions(key.as_ref()).collect::<Vec<_>>() {
-                        self.$array[position / $unit] |= 1 << (position % $unit);
-                    }
-                }
-                #[inline]
-                fn contains(&self, key: impl Question) -> bool {
-                    self.positions(key.as_ref())
-                        .all(|position| self.$array[position / $unit] & (1 << (position % $unit)) != 0)
-                }
-                fn count(&self, keys: &[impl Question]) -> usize {
-                    keys.iter().filter(|key| self.contains(**key)).count()
-                }
-                fn bits(&self) -> Result<Vec<u8>, Failure> {
-                    let $filter = self;
-                    Ok($bits)
-                }
-            }
-        };
-    }
-
-    plain!(LevelDb, bytes, 8, |filter| [&filter.bytes[..], &[filter.hashes as u8]].concat());
-    plain!(Guava, words, 64, |filter| filter.words.iter().flat_map(|word| word.to_be_bytes()).collect());
-    plain!(Redis, bytes, 8, |filter| filter.bytes.clone());
-}
