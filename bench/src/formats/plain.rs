@@ -2,6 +2,9 @@
 //!
 //! Words are read as words and the last bytes one by one, as all three originals do; positions are remainders by division.
 //! What a translation of Guava would only lose by is left out: its objects, and the array that it writes a hash to.
+//!
+//! The hash functions are not inlined. A key's length is known at run time only in all three, and the compiler would take
+//! an integer's eight bytes as a promise: no loop, no last bytes.
 
 use super::{BITS_PER_KEY, Failure, Filter, Question};
 
