@@ -304,7 +304,7 @@ impl Batch for FillPart<'_> {
     fn run<V: Simd, D: Draw, const TWO: bool>(self, simd: V) {
         // Asked for in order, the part comes from memory as a stream; by the digests it would come as so many misses.
         if self.digests.len() >= self.part.len() / 4 {
-            self.part.iter().for_each(|block| prefetch_read(block));
+            self.part.iter().for_each(prefetch_read);
         }
         for digest in self.digests {
             let block = fast_range(*digest, self.region_blocks) - self.from;
