@@ -87,7 +87,7 @@ impl LevelDbFilter {
         self.filter.insert(key)
     }
 
-    /// [`insert`](Self::insert) for a key that was hashed already by [`hash_key`].
+    /// [`insert`](Self::insert) for a key that was hashed already by [`hash_key`](super::hash_key).
     #[inline]
     pub fn insert_hash(&mut self, hash: u32) -> bool {
         self.filter.insert_hash(hash)
@@ -184,7 +184,7 @@ impl<S: Words> LevelDbFilter<S> {
         self.filter.contains(key)
     }
 
-    /// [`contains`](Self::contains) for a key that was hashed already by [`hash_key`].
+    /// [`contains`](Self::contains) for a key that was hashed already by [`hash_key`](super::hash_key).
     #[inline]
     pub fn contains_hash(&self, hash: u32) -> bool {
         self.filter.contains_hash(hash)
