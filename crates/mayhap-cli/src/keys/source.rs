@@ -154,11 +154,17 @@ impl Source {
 /// Files are read twice, once to count their lines, up to this size.
 const COUNTED_BYTES: u64 = 1 << 30;
 
+/// Where a buffer begins that the system copies to by whole pages. Large allocations begin 16 bytes into a page, and copies
+/// from the beginning of a page to less than 32 bytes further are four times slower on some CPUs (AMD's Zen 3).
+const LINE: usize = 64;
+
 /// The lines of a file, counted by what ends them or at most; nothing if they are packed or it can't be read.
 fn most_lines(path: &Path, counted: Option<u8>) -> Option<u64> {
     let mut file = File::open(path).ok()?;
-    let mut bytes = vec![0; READ_SIZE];
-    let mut got = file.read(&mut bytes).ok()?;
+    let mut buffer = vec![0; READ_SIZE + LINE];
+    let start = buffer.as_ptr().align_offset(LINE).min(LINE);
+    let bytes = &mut buffer[start..start + READ_SIZE];
+    let mut got = file.read(bytes).ok()?;
     if [&GZIP[..], &ZSTD, &PARQUET].iter().any(|start| bytes[..got].starts_with(start)) {
         return None;
     }
@@ -169,7 +175,7 @@ fn most_lines(path: &Path, counted: Option<u8>) -> Option<u64> {
     let mut lines = 1;
     while got > 0 {
         lines += memchr::memchr_iter(line_end, &bytes[..got]).count() as u64;
-        got = file.read(&mut bytes).ok()?;
+        got = file.read(bytes).ok()?;
     }
     Some(lines)
 }

@@ -235,7 +235,8 @@ impl KeyHasher {
     }
 
     /// The digest of a key.
-    #[inline]
+    // Always: a call for each key of a loop costs as much as a tenth of hashing a URL.
+    #[inline(always)]
     pub fn digest<K: Key + ?Sized>(&self, key: &K) -> Digest {
         self.digest_bytes(key.key_bytes().as_ref())
     }
