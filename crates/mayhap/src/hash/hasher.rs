@@ -235,8 +235,7 @@ impl KeyHasher {
     }
 
     /// The digest of a key.
-    // Always: a call for each key of a loop costs as much as a tenth of hashing a URL.
-    #[inline(always)]
+    #[inline]
     pub fn digest<K: Key + ?Sized>(&self, key: &K) -> Digest {
         self.digest_bytes(key.key_bytes().as_ref())
     }
