@@ -95,6 +95,19 @@ pub trait Estimate: Filter {
     fn is_over_plan(&self) -> bool;
 }
 
+/// What the bits of a filter say, all from one look at them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Census {
+    /// Distinct keys added, about.
+    pub estimated_len: u64,
+    /// The rate as the filter is now.
+    pub expected_rate: f64,
+    /// The part of the bits that is set.
+    pub fill_ratio: f64,
+    /// Whether it holds more than it was made for.
+    pub is_over_plan: bool,
+}
+
 /// Can be written to bytes and read back.
 pub trait Persist: Sized {
     /// The bytes of a file.

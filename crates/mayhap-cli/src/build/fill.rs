@@ -11,9 +11,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use mayhap::filter::Census;
 use mayhap::{Bitmap, Digest, InsertError};
 
-use super::bits::BitFilter;
+use super::bits::{BitFilter, Setter};
 use super::recipe::{Recipe, Way};
 use super::{Arguments, plan};
 use crate::change::{Refused, explain_insert};
@@ -42,6 +43,20 @@ pub(super) struct Built {
     pub(super) tally: Tally,
     /// Different keys that were read.
     pub(super) count: Count,
+    /// What its bits say; of a bitmap, which is never wrong, nothing.
+    pub(super) census: Option<Census>,
+}
+
+impl Built {
+    /// By their count, or if there is none, by the bits.
+    fn new(filter: FilterFile, tally: Tally, count: Option<Count>) -> Self {
+        let census = match &filter {
+            FilterFile::Filter(filter) => Some(filter.census()),
+            FilterFile::Bitmap(_) | FilterFile::Foreign(_) => None,
+        };
+        let count = count.unwrap_or_else(|| Count::of_bits(census.map_or(0, |census| census.estimated_len)));
+        Self { filter, tally, count, census }
+    }
 }
 
 impl Job<'_> {
@@ -61,18 +76,16 @@ impl Job<'_> {
     /// Sets the bits of every key as it is read.
     fn set_at_once(&self, keys: u64) -> Result<Built, Failure> {
         let filter = BitFilter::new(self.recipe.make(keys)?, self.threads)?;
-        let set = |digests: &[Digest]| {
-            filter.set(digests);
-            Ok(())
-        };
         if keys <= COUNTED {
-            let (tally, count) = self.read_and_count(self.threads, set)?;
-            return Ok(Built { filter: filter.into_file(), tally, count });
+            let (tally, count) = self.read_and_count(self.threads, |digests| {
+                // A lock for each piece is nothing beside counting.
+                filter.setter().set(digests);
+                Ok(())
+            })?;
+            return Ok(Built::new(filter.into_file(), tally, Some(count)));
         }
-        let (tally, _) = self.read(self.threads, || (), |(), digests| set(digests))?;
-        let filter = filter.into_file();
-        let count = Count::of_bits(filter.estimated_len().unwrap_or(0));
-        Ok(Built { filter, tally, count })
+        let tally = self.read_and_set(&filter)?;
+        Ok(Built::new(filter.into_file(), tally, None))
     }
 
     /// Counts the keys, then makes the filter for them.
@@ -86,15 +99,11 @@ impl Job<'_> {
         let filter = BitFilter::new(self.recipe.make(self.planned(count).max(1))?, self.threads)?;
         if spool.is_complete() {
             spool.for_each(|digests| {
-                filter.set_many(digests);
+                filter.set_many(digests, self.threads);
                 Ok(())
             })?;
         } else {
-            let set = |(): &mut (), digests: &[Digest]| {
-                filter.set(digests);
-                Ok(())
-            };
-            let (again, _) = self.read(self.threads, || (), set)?;
+            let again = self.read_and_set(&filter)?;
             if again.lines != tally.lines {
                 return Err(Failure::Message(format!(
                     "the input was changed while it was read: {} keys, and then {}; nothing was written, try again \
@@ -103,7 +112,7 @@ impl Job<'_> {
                 )));
             }
         }
-        Ok(Built { filter: filter.into_file(), tally, count })
+        Ok(Built::new(filter.into_file(), tally, Some(count)))
     }
 
     /// Puts digests aside, and then each into the filter once.
@@ -135,7 +144,7 @@ impl Job<'_> {
             spool.for_each_distinct(insert)?;
             count = Count::Exactly(inserted);
         }
-        Ok(Built { filter, tally, count })
+        Ok(Built::new(filter, tally, Some(count)))
     }
 
     /// Lets the keys pass in order.
@@ -146,7 +155,7 @@ impl Job<'_> {
             lock(&filter).insert_hashes(digests).map(drop).map_err(|error| explain_insert(&error))
         };
         let (tally, count) = self.read_and_count(1, insert)?;
-        Ok(Built { filter: filter.into_inner().unwrap_or_else(PoisonError::into_inner), tally, count })
+        Ok(Built::new(filter.into_inner().unwrap_or_else(PoisonError::into_inner), tally, Some(count)))
     }
 
     /// Numbers into a bitmap, which is its own count.
@@ -180,7 +189,7 @@ impl Job<'_> {
             bitmap.optimize()?;
         }
         let count = Count::Exactly(filter.estimated_len().unwrap_or(0));
-        Ok(Built { filter, tally, count })
+        Ok(Built::new(filter, tally, Some(count)))
     }
 
     /// The keys to make the filter for, when so many were counted.
@@ -206,6 +215,14 @@ impl Job<'_> {
             all
         });
         Ok((tally, all.map_or(Count::Exactly(0), |all| all.count())))
+    }
+
+    fn read_and_set(&self, filter: &BitFilter) -> Result<Tally, Failure> {
+        let set = |setter: &mut Setter<'_>, digests: &[Digest]| {
+            setter.set(digests);
+            Ok(())
+        };
+        Ok(self.read(self.threads, || filter.setter(), set)?.0)
     }
 
     fn read<T: Send>(

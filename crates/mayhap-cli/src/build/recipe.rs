@@ -1,6 +1,7 @@
 //! Which filter is to be built, and how it hashes.
 
 use clap::ValueEnum;
+use mayhap::bits::Pages;
 use mayhap::counting::CounterWidth;
 use mayhap::hash::{KeyHasher, NamedHash};
 use mayhap::sizing::ClassicPlan;
@@ -10,6 +11,7 @@ use mayhap::{
 };
 
 use super::Arguments;
+use super::bits::is_sorted_for;
 use crate::failure::Failure;
 
 /// The rate unless another is given.
@@ -160,7 +162,10 @@ impl Recipe {
         let (rate, hasher) = (self.rate, self.hasher.clone());
         Ok(match self.kind {
             KindName::Bloom | KindName::Bitmap => {
-                BloomFilter::builder().keys(keys).rate(rate).hasher(hasher).build()?.into()
+                let builder = BloomFilter::builder().keys(keys).rate(rate).hasher(hasher);
+                let pages =
+                    if is_sorted_for(builder.plan()?.blocks()) { Pages::Ordinary } else { Pages::Huge };
+                builder.pages(pages).build()?.into()
             }
             KindName::Classic => ClassicBloom::with_plan(ClassicPlan::for_rate(keys, rate)?, hasher)?.into(),
             KindName::Scalable => {

@@ -43,13 +43,10 @@ impl Summary {
             keys: closest(built, plan),
             tally: built.tally,
             plan,
-            rate_now: built.filter.expected_rate(),
+            rate_now: built.census.map_or(0.0, |census| census.expected_rate),
             filter_bytes: built.filter.len_bytes(),
             is_default_rate: arguments.rate.is_none(),
-            is_over_plan: match &built.filter {
-                FilterFile::Filter(filter) => filter.is_over_plan(),
-                FilterFile::Bitmap(_) | FilterFile::Foreign(_) => false,
-            },
+            is_over_plan: built.census.is_some_and(|census| census.is_over_plan),
             seconds: 0.0,
         }
     }
@@ -137,13 +134,12 @@ impl Summary {
 /// The best that is known of the number of different keys. Of many keys the bits of a Bloom filter tell it closer than
 /// the count that was made on the way, unless it is so full that they tell nothing.
 fn closest(built: &Built, plan: Option<Plan>) -> Count {
-    match (built.count, &built.filter, plan) {
-        (Count::About(about, _), FilterFile::Filter(filter), Some(plan)) if about / 2 < plan.keys => {
-            use mayhap::AnyFilter::{Bloom, Classic};
-            match filter {
-                Bloom(_) | Classic(_) => Count::of_bits(filter.estimated_len()),
-                _ => built.count,
-            }
+    use mayhap::AnyFilter::{Bloom, Classic};
+    match (built.count, &built.filter, built.census, plan) {
+        (Count::About(about, _), FilterFile::Filter(Bloom(_) | Classic(_)), Some(census), Some(plan))
+            if about / 2 < plan.keys =>
+        {
+            Count::of_bits(census.estimated_len)
         }
         _ => built.count,
     }

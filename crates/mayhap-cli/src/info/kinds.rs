@@ -9,15 +9,14 @@ use crate::numbers::{format_rate, format_size, group_digits};
 /// What all kinds have in common, and then what each has of its own.
 pub(super) fn describe<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
     facts.set("bytes", filter.len_bytes());
-    let keys = filter.estimated_len();
+    let census = filter.census();
+    let (keys, rate, fill) = (census.estimated_len, census.expected_rate, census.fill_ratio);
     facts.add("keys now", format!("{}{}", about(filter), group_digits(keys)), "estimated_keys", keys);
-    let rate = filter.expected_rate();
     facts.add("rate now", format_rate(rate), "expected_rate", rate);
-    let fill = filter.fill_ratio();
     facts.add("fill", format!("{} of its {}", percent(fill), filled(filter)), "fill", fill);
     let over =
-        if filter.is_over_plan() { "yes: it holds more than it was made for; build it larger" } else { "no" };
-    facts.add("over plan", over, "over_plan", filter.is_over_plan());
+        if census.is_over_plan { "yes: it holds more than it was made for; build it larger" } else { "no" };
+    facts.add("over plan", over, "over_plan", census.is_over_plan);
     describe_kind(facts, filter);
 }
 

@@ -17,12 +17,19 @@ pub(super) struct LineEnds<'a> {
     terminator: u8,
     /// Where the next window begins.
     from: usize,
-    found: [usize; WINDOW + AT_ONCE],
+    found: Found,
+    look: Look,
 }
+
+/// The positions found in one window, and room for those that are written down too many.
+type Found = [usize; WINDOW + AT_ONCE];
+
+/// Looks through chunks, the first of which stands at a position, for a byte; returns how many it found.
+type Look = fn(chunks: &[[u8; CHUNK]], byte: u8, from: usize, found: &mut Found, count: usize) -> usize;
 
 impl<'a> LineEnds<'a> {
     pub(super) fn new(text: &'a [u8], terminator: u8) -> Self {
-        Self { rest: text, terminator, from: 0, found: [0; WINDOW + AT_ONCE] }
+        Self { rest: text, terminator, from: 0, found: [0; WINDOW + AT_ONCE], look: fastest() }
     }
 
     /// The next of them, perhaps none of them yet; nothing at the end of the text.
@@ -33,64 +40,115 @@ impl<'a> LineEnds<'a> {
         let (window, rest) = self.rest.split_at(self.rest.len().min(WINDOW));
         self.rest = rest;
         let (chunks, last) = window.as_chunks::<CHUNK>();
-        let mut count = 0;
-        for chunk in chunks {
-            count = self.note(equal_bytes(chunk, self.terminator), count);
-            self.from += CHUNK;
-        }
+        let mut count = (self.look)(chunks, self.terminator, self.from, &mut self.found, 0);
         if !last.is_empty() {
             let mut chunk = [!self.terminator; CHUNK];
             chunk[..last.len()].copy_from_slice(last);
-            count = self.note(equal_bytes(&chunk, self.terminator), count);
+            let from = self.from + chunks.len() * CHUNK;
+            count = (self.look)(&[chunk], self.terminator, from, &mut self.found, count);
         }
+        self.from += window.len();
         Some(&self.found[..count])
     }
+}
 
-    /// Writes down the positions of a chunk's line ends after the `count` there are.
-    #[inline(always)]
-    fn note(&mut self, mut equal: u64, count: usize) -> usize {
+/// The way of looking that suits this machine: with AVX2 half the instructions of the other.
+fn fastest() -> Look {
+    #[cfg(target_arch = "x86_64")]
+    if avx2::is_here() {
+        return avx2::look;
+    }
+    look
+}
+
+/// Everywhere.
+fn look(chunks: &[[u8; CHUNK]], byte: u8, from: usize, found: &mut Found, count: usize) -> usize {
+    look_by(|chunk| equal_bytes(chunk, byte), chunks, from, found, count)
+}
+
+/// Writes down the positions of the ones that `equal` has for each chunk, after the `count` there are.
+#[inline(always)]
+fn look_by(
+    equal: impl Fn(&[u8; CHUNK]) -> u64,
+    chunks: &[[u8; CHUNK]],
+    mut from: usize,
+    found: &mut Found,
+    mut count: usize,
+) -> usize {
+    for chunk in chunks {
+        let mut equal = equal(chunk);
         let more = equal.count_ones() as usize;
         let mut place = |slot: &mut usize| {
-            *slot = self.from + equal.trailing_zeros() as usize;
+            *slot = from + equal.trailing_zeros() as usize;
             equal &= equal.wrapping_sub(1);
         };
-        self.found[count..count + AT_ONCE].iter_mut().for_each(&mut place);
+        found[count..count + AT_ONCE].iter_mut().for_each(&mut place);
         if more > AT_ONCE {
-            self.found[count + AT_ONCE..count + more].iter_mut().for_each(&mut place);
+            found[count + AT_ONCE..count + more].iter_mut().for_each(&mut place);
         }
-        count + more
+        count += more;
+        from += CHUNK;
     }
+    count
 }
 
 /// A one for each byte of the chunk that is this byte, the first byte's lowest.
+#[inline(always)]
+fn equal_bytes(chunk: &[u8; CHUNK], byte: u8) -> u64 {
+    // Eight bytes in a word: a byte is 0 where they are equal. The sum carries into its highest bit if it isn't, and no
+    // further; so the highest bits are the answer, inverted, and a multiplication brings them side by side.
+    const LOW: u64 = u64::from_ne_bytes([0x7f; 8]);
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let wanted = u64::from_ne_bytes([byte; 8]);
+    chunk.as_chunks::<8>().0.iter().rev().fold(0, |equal, eight| {
+        let different = u64::from_le_bytes(*eight) ^ wanted;
+        let ones = !(((different & LOW) + LOW) | different | LOW) >> 7;
+        equal << 8 | ones.wrapping_mul(GATHER) >> 56
+    })
+}
+
+/// With 32 bytes to a register, and instructions that count and find ones.
 #[cfg(target_arch = "x86_64")]
-#[inline(always)]
-#[allow(unsafe_code)]
-fn equal_bytes(chunk: &[u8; CHUNK], byte: u8) -> u64 {
-    use core::arch::x86_64::{__m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
-    let mut equal = 0;
-    for (number, sixteen) in chunk.as_chunks::<16>().0.iter().enumerate() {
-        // SAFETY: SSE2 is part of this architecture. Sixteen bytes are read, from a reference to as many; they need not be
-        // aligned.
-        let ones = unsafe {
-            let sixteen = _mm_loadu_si128(sixteen.as_ptr().cast::<__m128i>());
-            _mm_movemask_epi8(_mm_cmpeq_epi8(sixteen, _mm_set1_epi8(byte.cast_signed())))
-        };
-        equal |= u64::from(ones.cast_unsigned()) << (16 * number);
+mod avx2 {
+    #![allow(unsafe_code)]
+    use core::arch::x86_64::{
+        __m256i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
+    };
+
+    use super::{CHUNK, Found, look_by};
+
+    pub(super) fn is_here() -> bool {
+        is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("popcnt")
     }
-    equal
-}
 
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-fn equal_bytes(chunk: &[u8; CHUNK], byte: u8) -> u64 {
-    one_by_one(chunk, byte)
-}
+    /// To be called only where it [`is_here`]; otherwise it is `super::look`.
+    pub(super) fn look(
+        chunks: &[[u8; CHUNK]],
+        byte: u8,
+        from: usize,
+        found: &mut Found,
+        count: usize,
+    ) -> usize {
+        debug_assert!(is_here());
+        // SAFETY: `fastest`, the only caller, has asked whether the instructions are here.
+        unsafe { look_here(chunks, byte, from, found, count) }
+    }
 
-/// What [`equal_bytes`] is to give.
-#[cfg(any(test, not(target_arch = "x86_64")))]
-fn one_by_one(chunk: &[u8; CHUNK], byte: u8) -> u64 {
-    chunk.iter().rev().fold(0, |equal, this| equal << 1 | u64::from(*this == byte))
+    #[target_feature(enable = "avx2,bmi1,popcnt")]
+    fn look_here(chunks: &[[u8; CHUNK]], byte: u8, from: usize, found: &mut Found, count: usize) -> usize {
+        let wanted = _mm256_set1_epi8(byte.cast_signed());
+        let ones = |half: &[u8; CHUNK / 2]| {
+            // SAFETY: 32 bytes are read, from a reference to as many; they need not be aligned.
+            let half = unsafe { _mm256_loadu_si256(half.as_ptr().cast::<__m256i>()) };
+            u64::from(_mm256_movemask_epi8(_mm256_cmpeq_epi8(half, wanted)).cast_unsigned())
+        };
+        let equal = |chunk: &[u8; CHUNK]| {
+            chunk.as_chunks().0.iter().rev().fold(0, |equal, half| equal << (CHUNK / 2) | ones(half))
+        };
+        look_by(equal, chunks, from, found, count)
+    }
 }
 
 #[cfg(test)]
@@ -126,10 +184,17 @@ mod tests {
         }
 
         #[test]
-        fn bytes_are_compared_one_by_one_or_together(chunk: [u8; 32], byte: u8) {
-            let mut twice = [byte; CHUNK];
-            twice[16..48].copy_from_slice(&chunk);
-            prop_assert_eq!(equal_bytes(&twice, byte), one_by_one(&twice, byte));
+        fn every_way_of_looking_finds_the_same(text in proptest::collection::vec(0u8..4, 0..WINDOW), byte: u8) {
+            // Bytes that differ in one bit only, and those that are the whole range away.
+            let text: Vec<u8> = text.iter().map(|step| byte ^ [0, 1, 0x80, 0xff][usize::from(*step)]).collect();
+            let chunks = text.as_chunks::<CHUNK>().0;
+            let (mut one, mut other) = ([0; WINDOW + AT_ONCE], [0; WINDOW + AT_ONCE]);
+            let count = look(chunks, byte, 7, &mut one, 0);
+            prop_assert_eq!(fastest()(chunks, byte, 7, &mut other, 0), count);
+            prop_assert_eq!(&one[..count], &other[..count]);
+            let expected: Vec<usize> =
+                memchr::memchr_iter(byte, chunks.as_flattened()).map(|place| 7 + place).collect();
+            prop_assert_eq!(&one[..count], &expected[..]);
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::cuckoo::{CuckooFilter, ScalableCuckoo};
 use crate::d_left::DLeftCounting;
 use crate::error::Error;
 use crate::file::ReadOptions;
-use crate::filter::InsertError;
+use crate::filter::{Census, InsertError};
 use crate::hash::{Digest, Key, KeyHasher};
 use crate::merge_error::MergeError;
 
@@ -363,6 +363,20 @@ impl<S: Blocks> AnyFilter<S> {
             Self::Cuckoo(filter) => filter.load_factor(),
             Self::ScalableCuckoo(filter) => filter.load_factor(),
             Self::Window(filter) => filter.fill_ratio(),
+        }
+    }
+
+    /// All four of these; of a Bloom filter, from one look at its bits.
+    #[must_use]
+    pub fn census(&self) -> Census {
+        match self {
+            Self::Bloom(filter) => filter.census(),
+            other => Census {
+                estimated_len: other.estimated_len(),
+                expected_rate: other.expected_rate(),
+                fill_ratio: other.fill_ratio(),
+                is_over_plan: other.is_over_plan(),
+            },
         }
     }
 

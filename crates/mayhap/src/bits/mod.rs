@@ -19,7 +19,7 @@ mod stripes;
 mod words;
 
 pub use block::{AtomicBlock, BLOCK_BITS, BLOCK_BYTES, BLOCK_WORDS, Block, Line};
-pub use memory::AllocError;
+pub use memory::{AllocError, Pages};
 #[cfg(feature = "std")]
 pub use storage::Mapped;
 pub use storage::{Blocks, Owned, Shared, View};

@@ -6,7 +6,7 @@ use core::fmt;
 use core::ops::{Deref, DerefMut};
 
 use super::block::{AtomicBlock, BLOCK_WORDS, Block, Line};
-use super::memory::{AllocError, BlockMemory};
+use super::memory::{AllocError, BlockMemory, Pages};
 use super::stripes::Stripes;
 
 /// Something that lends blocks. There is always at least one.
@@ -42,7 +42,15 @@ impl Owned {
     /// # Errors
     /// When `blocks` is 0 or that much memory can't be had.
     pub fn zeroed(blocks: u64) -> Result<Self, AllocError> {
-        Ok(Self(BlockMemory::zeroed(blocks)?))
+        Self::zeroed_in(Pages::Huge, blocks)
+    }
+
+    /// [`zeroed`](Self::zeroed) in pages of one's choice.
+    ///
+    /// # Errors
+    /// As `zeroed`.
+    pub fn zeroed_in(pages: Pages, blocks: u64) -> Result<Self, AllocError> {
+        Ok(Self(BlockMemory::zeroed(blocks, pages)?))
     }
 
     /// A copy of the blocks.

@@ -13,7 +13,7 @@ mod shape;
 mod window;
 
 #[cfg(feature = "std")]
-pub use blocked::BulkMemory;
+pub use blocked::BulkSorter;
 pub use blocked::{BloomBuilder, BloomFilter};
 pub use classic::ClassicBloom;
 #[cfg(feature = "std")]

@@ -86,3 +86,31 @@ fn more_than_one_round() {
         assert!(filter == expected, "{shape:?}, seed {seed}, from an iterator: other bits");
     }
 }
+
+/// Piece by piece, on threads of the caller's.
+#[test]
+fn sorted_elsewhere_is_one_by_one() {
+    const KEYS: u64 = 1_000_000;
+    let seed = 43;
+    for shape in [Shape::Four, Shape::Eight, Shape::Sixteen, Shape::SixteenTwoLines] {
+        let make = |keys| Blocked::shaped(shape).make(keys, 0.1, seed);
+        let mut expected = make(KEYS);
+        let hashes = Keys::of(seed).present(&expected, KEYS);
+        expected.extend(hashes.iter().copied());
+
+        let mut filter = make(KEYS);
+        // One with too little room, one with room to spare, and one that was made for another filter.
+        let mut sorters =
+            [filter.bulk_sorter(10), filter.bulk_sorter(KEYS as usize), make(KEYS / 3).bulk_sorter(0)];
+        for (number, piece) in hashes.chunks(777).enumerate() {
+            sorters[number % 3].push(piece);
+        }
+        assert_eq!(sorters.iter().map(mayhap::bloom::BulkSorter::len).sum::<usize>(), KEYS as usize);
+        for threads in [2, 0, 1] {
+            // The second time and the third there is nothing left to add.
+            filter.insert_sorted(&mut sorters.each_mut(), threads);
+            assert!(filter == expected, "{shape:?}, seed {seed}, {threads} threads: other bits");
+            assert!(sorters.iter().all(mayhap::bloom::BulkSorter::is_empty));
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Choosing a filter before making it.
 
 use super::BloomFilter;
-use crate::bits::{BLOCK_BYTES, Owned, Shared};
+use crate::bits::{BLOCK_BYTES, Owned, Pages, Shared};
 use crate::bloom::kernel::Kernel;
 use crate::bloom::shape::Shape;
 use crate::error::Error;
@@ -32,6 +32,7 @@ pub struct BloomBuilder {
     hasher: KeyHasher,
     max_bytes: Option<u64>,
     portable: bool,
+    pages: Pages,
 }
 
 /// The rate of a filter that was given keys or bytes alone.
@@ -90,6 +91,12 @@ impl BloomBuilder {
         self
     }
 
+    /// The pages its memory is in: huge ones, if not given.
+    pub fn pages(mut self, pages: Pages) -> Self {
+        self.pages = pages;
+        self
+    }
+
     /// The plan that these choices lead to, without making the filter.
     ///
     /// # Errors
@@ -133,7 +140,7 @@ impl BloomBuilder {
     /// As [`plan`](Self::plan), and when the memory can't be had.
     pub fn build(self) -> Result<BloomFilter, Error> {
         let plan = self.plan()?;
-        let blocks = Owned::zeroed(plan.blocks())?;
+        let blocks = Owned::zeroed_in(self.pages, plan.blocks())?;
         debug_assert_eq!(plan.blocks() * BLOCK_BYTES as u64, plan.bytes());
         let kernel = if self.portable { Kernel::Portable } else { Kernel::detect() };
         let promise = Plan { keys: plan.keys(), rate: plan.rate() };

@@ -6,10 +6,12 @@
 //! one thread, so plain writes do.
 
 use alloc::vec::Vec;
+use core::fmt;
+use core::ops::DerefMut;
+use std::sync::{Mutex, PoisonError};
 
 use super::BloomFilter;
-use crate::bits::Block;
-use crate::bloom::kernel::{FillPart, Kernel, Unasked, fast_range, second_digest};
+use crate::bloom::kernel::{FillPart, Unasked, fast_range, second_digest};
 use crate::bloom::shape::Shape;
 use crate::hash::Digest;
 
@@ -17,9 +19,9 @@ use crate::hash::Digest;
 const PART_BLOCKS: usize = 4 << 10;
 /// More parts than this cost more in scattered writes than they save; parts of larger filters grow instead.
 const MOST_PARTS: usize = 512;
-/// Digests sorted at a time, at least: 128 MiB of them.
+/// Lines sorted at a time, at least: 128 MiB of digests.
 const SLAB: usize = 16 << 20;
-/// Digests sorted at a time for each block of the filter, at least. A part is read into the cache and written back for
+/// Lines sorted at a time for each block of the filter, at least. A part is read into the cache and written back for
 /// every slab, which takes longer than going to memory for each key when there is less than one key to a block.
 const SLAB_PER_BLOCK: usize = 2;
 /// Fewer digests than this are not worth a thread.
@@ -41,14 +43,9 @@ impl BloomFilter {
     /// # Ok::<(), mayhap::Error>(())
     /// ```
     pub fn insert_bulk(&mut self, digests: &[Digest], threads: usize) {
-        self.insert_bulk_with(&mut BulkMemory::new(), digests, threads);
-    }
-
-    /// [`insert_bulk`](Self::insert_bulk) with memory that is kept from call to call: for callers who have their digests
-    /// piece by piece. A piece should be at least twice as many digests as the filter has blocks.
-    pub fn insert_bulk_with(&mut self, memory: &mut BulkMemory, digests: &[Digest], threads: usize) {
+        let mut sorters = Vec::new();
         for slab in digests.chunks(self.slab()) {
-            self.insert_slab(slab, threads, &mut memory.sorters);
+            self.insert_slab(slab, threads, &mut sorters);
         }
     }
 
@@ -67,99 +64,99 @@ impl BloomFilter {
         }
     }
 
-    fn slab(&self) -> usize {
-        SLAB.max(SLAB_PER_BLOCK * self.blocks.len())
+    /// What one thread sorts its digests in before [`insert_sorted`](Self::insert_sorted): for callers who have them piece
+    /// by piece, on several threads. It has room for so many; more are taken too.
+    #[must_use]
+    pub fn bulk_sorter(&self, room: usize) -> BulkSorter {
+        BulkSorter::new(Cut::new(self.blocks.len(), self.shape), room)
     }
 
-    fn insert_slab(&mut self, digests: &[Digest], threads: usize, sorters: &mut Vec<Sorter>) {
-        let blocks: &mut [Block] = &mut self.blocks;
+    /// Adds the digests that were sorted, on up to `threads` threads, and leaves the sorters empty.
+    ///
+    /// It pays from about twice as many digests on as the filter has blocks, because all of the filter passes through the
+    /// cache.
+    ///
+    /// ```
+    /// use mayhap::BloomFilter;
+    ///
+    /// let mut filter = BloomFilter::with_rate(1_000_000, 0.01)?;
+    /// let mut sorters = [filter.bulk_sorter(500_000), filter.bulk_sorter(500_000)];
+    /// std::thread::scope(|scope| {
+    ///     for (from, sorter) in (0u64..).step_by(500_000).zip(&mut sorters) {
+    ///         let filter = &filter;
+    ///         scope.spawn(move || (from..from + 500_000).for_each(|key| sorter.push(&[filter.hash(&key)])));
+    ///     }
+    /// });
+    /// filter.insert_sorted(&mut sorters.each_mut(), 2);
+    /// assert!(filter.contains(&999_999u64) && sorters[0].is_empty());
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    pub fn insert_sorted<S>(&mut self, sorters: &mut [S], threads: usize)
+    where
+        S: DerefMut<Target = BulkSorter> + Sync,
+    {
+        let cut = Cut::new(self.blocks.len(), self.shape);
+        // Sorted for another filter, they are just digests.
+        for sorter in sorters.iter_mut().filter(|sorter| sorter.cut != cut) {
+            let parts = sorter.cut.parts;
+            sorter.lists.iter().take(parts).for_each(|list| self.insert_batch(list, Unasked::default()));
+            sorter.clear();
+        }
+        self.fill(cut, sorters, threads);
+        sorters.iter_mut().for_each(|sorter| sorter.clear());
+    }
+
+    fn slab(&self) -> usize {
+        let lines = SLAB.max(SLAB_PER_BLOCK * self.blocks.len());
+        if self.shape.lines() == 2 { lines / 2 } else { lines }
+    }
+
+    fn insert_slab(&mut self, digests: &[Digest], threads: usize, sorters: &mut Vec<BulkSorter>) {
         // Parts only pay when each line of the filter is written several times while its part is in the cache.
-        if blocks.len() < 2 * PART_BLOCKS || digests.len() < blocks.len() {
+        if self.blocks.len() < 2 * PART_BLOCKS || digests.len() < self.blocks.len() {
             return self.insert_batch(digests, Unasked::default());
         }
-        sorters.resize_with(threads.clamp(1, digests.len().div_ceil(WORTH_A_THREAD)), Sorter::default);
-        let (shape, kernel) = (self.shape, self.kernel);
-        if shape.lines() == 2 {
-            let (first, second) = blocks.split_at_mut(blocks.len() / 2);
-            Region::new(first, shape, kernel).fill(digests, |digest| digest, sorters);
-            Region::new(second, shape, kernel).fill(digests, second_digest, sorters);
-        } else {
-            Region::new(blocks, shape, kernel).fill(digests, |digest| digest, sorters);
-        }
-    }
-}
-
-/// What [`BloomFilter::insert_bulk_with`] sorts in. Fresh memory for each call would cost as much, in page faults, as all
-/// the rest.
-#[derive(Default)]
-pub struct BulkMemory {
-    sorters: Vec<Sorter>,
-}
-
-impl BulkMemory {
-    /// None yet; it grows with its first use.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self { sorters: Vec::new() }
-    }
-}
-
-impl core::fmt::Debug for BulkMemory {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("BulkMemory").field("threads", &self.sorters.len()).finish_non_exhaustive()
-    }
-}
-
-/// Blocks of which every digest has one line, in parts that fit the cache.
-struct Region<'a> {
-    blocks: &'a mut [Block],
-    /// A part has two to this many blocks.
-    part_bits: u32,
-    shape: Shape,
-    kernel: Kernel,
-}
-
-impl<'a> Region<'a> {
-    fn new(blocks: &'a mut [Block], shape: Shape, kernel: Kernel) -> Self {
-        let part_blocks = PART_BLOCKS.max(blocks.len().div_ceil(MOST_PARTS)).next_power_of_two();
-        Self { blocks, part_bits: part_blocks.trailing_zeros(), shape, kernel }
-    }
-
-    fn fill(self, digests: &[Digest], line_digest: impl Fn(u64) -> u64 + Sync, sorters: &mut [Sorter]) {
-        let Self { blocks, part_bits, shape, kernel } = self;
-        let region_blocks = blocks.len();
-        let parts = region_blocks.div_ceil(1 << part_bits);
-        let part_of = |digest| fast_range(digest, region_blocks) >> part_bits;
-
-        let share = digests.len().div_ceil(sorters.len());
-        // Nothing of the last slab or region may be left with a thread that gets no share of this one.
-        sorters.iter_mut().for_each(Sorter::clear);
+        let threads = threads.clamp(1, digests.len().div_ceil(WORTH_A_THREAD));
+        let share = digests.len().div_ceil(threads);
+        sorters.resize_with(threads, || self.bulk_sorter(share));
         std::thread::scope(|scope| {
             let mut work = sorters.iter_mut().zip(digests.chunks(share));
             let here = work.next();
             for (sorter, share) in work {
-                scope.spawn(|| sorter.sort(share, parts, &line_digest, part_of));
+                scope.spawn(|| sorter.push(share));
             }
             if let Some((sorter, share)) = here {
-                sorter.sort(share, parts, &line_digest, part_of);
+                sorter.push(share);
             }
         });
+        let mut sorters: Vec<&mut BulkSorter> = sorters.iter_mut().collect();
+        self.insert_sorted(&mut sorters, threads);
+    }
 
-        let sorters = &*sorters;
-        let work = std::sync::Mutex::new(blocks.chunks_mut(1 << part_bits).enumerate());
+    /// Fills part after part, each by one thread.
+    fn fill<S>(&mut self, cut: Cut, sorters: &[S], threads: usize)
+    where
+        S: DerefMut<Target = BulkSorter> + Sync,
+    {
+        let (shape, kernel) = (self.shape, self.kernel);
+        let regions = self.blocks.chunks_mut(cut.region_blocks);
+        let parts = regions.flat_map(|region| region.chunks_mut(1 << cut.part_bits).enumerate());
+        let work = Mutex::new(parts.enumerate());
         let fill = || {
             loop {
                 // Only `next` runs under the lock, and it can't panic, so a poisoned lock holds no broken state.
-                let next = work.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
-                let Some((number, part)) = next else { return };
+                let next = work.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some((list, (number, part))) = next else { return };
                 for sorter in sorters {
-                    let (from, digests) = (number << part_bits, sorter.part(number));
+                    let digests = sorter.lists.get(list).map_or(&[][..], Vec::as_slice);
+                    let (from, region_blocks) = (number << cut.part_bits, cut.region_blocks);
                     kernel.batch(shape, FillPart { part: &mut *part, from, region_blocks, digests });
                 }
             }
         };
+        let digests: usize = sorters.iter().map(|sorter| sorter.len()).sum();
         std::thread::scope(|scope| {
-            for _ in 1..sorters.len() {
+            for _ in 1..threads.clamp(1, digests.div_ceil(WORTH_A_THREAD).max(1)) {
                 scope.spawn(fill);
             }
             fill();
@@ -167,37 +164,93 @@ impl<'a> Region<'a> {
     }
 }
 
-/// One thread's digests, sorted by the part they belong to. Kept from slab to slab.
-#[derive(Default)]
-struct Sorter {
-    lists: Vec<Vec<u64>>,
+/// How a filter is cut into parts that fit the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cut {
+    /// Blocks of which every digest has one line: all of them, or half.
+    region_blocks: usize,
+    /// A part has two to this many of them.
+    part_bits: u32,
+    /// Parts in a region.
+    parts: usize,
+    /// Whether a digest has a line in each of two regions.
+    is_twice: bool,
 }
 
-impl Sorter {
-    fn clear(&mut self) {
-        self.lists.iter_mut().for_each(Vec::clear);
-    }
-
-    fn sort(
-        &mut self,
-        digests: &[Digest],
-        parts: usize,
-        line_digest: impl Fn(u64) -> u64,
-        part_of: impl Fn(u64) -> usize,
-    ) {
-        // Room to spare above the mean, so that a list hardly ever has to move.
-        let mean = digests.len() / parts;
-        let room = mean + 6 * mean.isqrt() + 16;
-        self.lists.resize_with(parts, Vec::new);
-        self.lists.iter_mut().for_each(|list| list.reserve(room));
-        for digest in digests {
-            let digest = line_digest(digest.get());
-            self.lists[part_of(digest)].push(digest);
+impl Cut {
+    fn new(blocks: usize, shape: Shape) -> Self {
+        let is_twice = shape.lines() == 2;
+        let region_blocks = if is_twice { blocks / 2 } else { blocks };
+        let part_blocks = PART_BLOCKS.max(region_blocks.div_ceil(MOST_PARTS)).next_power_of_two();
+        Self {
+            region_blocks,
+            part_bits: part_blocks.trailing_zeros(),
+            parts: region_blocks.div_ceil(part_blocks),
+            is_twice,
         }
     }
 
-    /// The digests of a part; none if this thread had nothing to sort.
-    fn part(&self, number: usize) -> &[u64] {
-        self.lists.get(number).map_or(&[], Vec::as_slice)
+    fn part_of(&self, line_digest: u64) -> usize {
+        fast_range(line_digest, self.region_blocks) >> self.part_bits
+    }
+}
+
+/// Digests of one thread on their way into a [`BloomFilter`], sorted by the part of it they belong to. From
+/// [`BloomFilter::bulk_sorter`].
+///
+/// Its memory is kept when it is emptied: fresh memory each time would cost as much, in page faults, as all the rest.
+pub struct BulkSorter {
+    cut: Cut,
+    /// One for each part of the first region, then of the second.
+    lists: Vec<Vec<Digest>>,
+    len: usize,
+}
+
+impl BulkSorter {
+    fn new(cut: Cut, room: usize) -> Self {
+        // Room to spare above the mean, so that a list hardly ever has to move.
+        let mean = room / cut.parts;
+        let room = mean + 6 * mean.isqrt() + 16;
+        let lists = if cut.is_twice { 2 * cut.parts } else { cut.parts };
+        Self { cut, lists: (0..lists).map(|_| Vec::with_capacity(room)).collect(), len: 0 }
+    }
+
+    /// Takes more digests.
+    pub fn push(&mut self, digests: &[Digest]) {
+        let Self { cut, lists, len } = self;
+        let (first, second) = lists.split_at_mut(cut.parts);
+        for digest in digests {
+            first[cut.part_of(digest.get())].push(*digest);
+        }
+        if cut.is_twice {
+            for digest in digests {
+                let digest = second_digest(digest.get());
+                second[cut.part_of(digest)].push(Digest::new(digest));
+            }
+        }
+        *len += digests.len();
+    }
+
+    /// How many digests there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    fn clear(&mut self) {
+        self.lists.iter_mut().for_each(Vec::clear);
+        self.len = 0;
+    }
+}
+
+impl fmt::Debug for BulkSorter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BulkSorter").field("len", &self.len).field("cut", &self.cut).finish_non_exhaustive()
     }
 }

@@ -8,13 +8,14 @@ use alloc::vec::Vec;
 use super::BloomFilter;
 use crate::bits::{BLOCK_BITS, Blocks, Line};
 use crate::bloom::shape::Shape;
+use crate::filter::Census;
 use crate::sizing::blocked;
 
 impl<S: Blocks> BloomFilter<S> {
     /// The part of all bits that is set.
     #[must_use]
     pub fn fill_ratio(&self) -> f64 {
-        self.bits_set() as f64 / (self.block_count() * BLOCK_BITS) as f64
+        self.fill_of(self.bits_set())
     }
 
     /// How many distinct keys have been added, estimated from the bits. Exact within a percent for filters of a
@@ -30,6 +31,24 @@ impl<S: Blocks> BloomFilter<S> {
     /// set in every block, not from a count of insertions.
     #[must_use]
     pub fn expected_rate(&self) -> f64 {
+        self.mean_over_blocks(|_| ())
+    }
+
+    /// All of that from one look at the bits.
+    #[must_use]
+    pub fn census(&self) -> Census {
+        let mut bits_set = 0;
+        let expected_rate = self.mean_over_blocks(|ones| bits_set += u64::from(ones));
+        Census {
+            estimated_len: blocked::estimated_keys(self.shape, bits_set, self.block_count()),
+            expected_rate,
+            fill_ratio: self.fill_of(bits_set),
+            is_over_plan: self.is_over_plan_with(bits_set),
+        }
+    }
+
+    /// The rate, from every block; `count` gets to know how many bits of it are set.
+    fn mean_over_blocks(&self, mut count: impl FnMut(u32)) -> f64 {
         let region = self.blocks.lines().len() / if self.shape.lines() == 2 { 2 } else { 1 };
         // The mean over the blocks of a region: a digest picks each with the same probability. Two regions are picked
         // independently.
@@ -37,8 +56,11 @@ impl<S: Blocks> BloomFilter<S> {
             .lines()
             .chunks(region)
             .map(|region| {
-                region.iter().map(|line| pass_probability(self.shape, line)).sum::<f64>()
-                    / region.len() as f64
+                let passes = region.iter().map(|line| {
+                    count(ones(line));
+                    pass_probability(self.shape, line)
+                });
+                passes.sum::<f64>() / region.len() as f64
             })
             .product()
     }
@@ -46,7 +68,14 @@ impl<S: Blocks> BloomFilter<S> {
     /// Whether more keys have been added than were planned, so that the rate has risen above the promise.
     #[must_use]
     pub fn is_over_plan(&self) -> bool {
-        let bits_set = self.bits_set();
+        self.is_over_plan_with(self.bits_set())
+    }
+
+    fn fill_of(&self, bits_set: u64) -> f64 {
+        bits_set as f64 / (self.block_count() * BLOCK_BITS) as f64
+    }
+
+    fn is_over_plan_with(&self, bits_set: u64) -> bool {
         // Full, it can't be estimated; and no filter is full that holds what it was planned for.
         if bits_set == self.block_count() * BLOCK_BITS {
             return true;

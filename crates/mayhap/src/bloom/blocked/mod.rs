@@ -34,7 +34,7 @@ mod shared;
 
 pub use builder::BloomBuilder;
 #[cfg(feature = "std")]
-pub use bulk::BulkMemory;
+pub use bulk::BulkSorter;
 
 use core::fmt;
 

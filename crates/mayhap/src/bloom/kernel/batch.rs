@@ -295,7 +295,7 @@ pub(crate) struct FillPart<'a> {
     pub(crate) part: &'a mut [Block],
     pub(crate) from: usize,
     pub(crate) region_blocks: usize,
-    pub(crate) digests: &'a [u64],
+    pub(crate) digests: &'a [Digest],
 }
 
 #[cfg(feature = "std")]
@@ -307,8 +307,8 @@ impl Batch for FillPart<'_> {
             self.part.iter().for_each(prefetch_read);
         }
         for digest in self.digests {
-            let block = fast_range(*digest, self.region_blocks) - self.from;
-            simd.insert::<D>(&mut self.part[block], *digest);
+            let block = fast_range(digest.get(), self.region_blocks) - self.from;
+            simd.insert::<D>(&mut self.part[block], digest.get());
         }
     }
 }
