@@ -32,6 +32,23 @@ pub(crate) fn run(filter: Option<impl Ask>, items: &[&[u8]], replies: &mut Vec<R
     each(filter, items, |answers| replies.extend(answers.iter().map(|found| Reply::Flag(*found))));
 }
 
+/// Several `MEXISTS` of one key, each of as many items as `counts` says.
+pub(crate) fn run_many(
+    filter: Option<impl Ask>,
+    items: &[&[u8]],
+    counts: &[usize],
+    replies: &mut Vec<Reply>,
+) {
+    let mut all = Vec::with_capacity(items.len());
+    each(filter, items, |answers| all.extend_from_slice(answers));
+    let mut rest = all.as_slice();
+    replies.extend(counts.iter().map(|count| {
+        let (now, later) = rest.split_at(rest.len().min(*count));
+        rest = later;
+        Reply::Flags(now.to_vec())
+    }));
+}
+
 /// Hands out the answers in order, some at a time.
 fn each(filter: Option<impl Ask>, items: &[&[u8]], mut hand_out: impl FnMut(&[bool])) {
     let mut found = [false; TOGETHER];

@@ -46,6 +46,30 @@ pub const fn runs(id: CommandId) -> bool {
     )
 }
 
+/// Whether several of these commands in a row, on one key and with any number of items each, can be executed together by
+/// [`ask_together`].
+#[must_use]
+pub const fn asks_many(id: CommandId) -> bool {
+    matches!(id, CommandId::BfMexists | CommandId::CfMexists)
+}
+
+/// Executes several `MEXISTS` on one key, as [`execute_run`] does its commands: of all `items` the first command has as
+/// many as `counts` says first, and so on. Pushes one reply for each command.
+pub fn ask_together<K: Keyspace>(
+    host: &K,
+    id: CommandId,
+    key: &[u8],
+    items: &[&[u8]],
+    counts: &[usize],
+    replies: &mut Vec<Reply>,
+) {
+    if bf::has(id) {
+        bf::ask_together(host, key, items, counts, replies);
+    } else {
+        cf::ask_together(host, key, items, counts, replies);
+    }
+}
+
 /// Executes several commands of one kind on one key, one for each item, exactly as [`execute`] would one by one, and
 /// faster: the key is looked up once, all items are hashed, their lines fetched together, and locks taken once. Pushes
 /// one reply for each item. The effect is the strongest of all.

@@ -72,6 +72,39 @@ fn a_run_is_the_same_as_one_by_one() {
 }
 
 #[test]
+fn questions_asked_together_are_answered_one_by_one() {
+    for layout in LAYOUTS {
+        let memory = Memory::with_layout(layout);
+        memory.run("BF.MADD bloom a b c d e");
+        memory.run("CF.INSERT cuckoo ITEMS a b c d e");
+        let items: Vec<String> = (0..300u32).map(|i| char::from(b'a' + (i % 11) as u8).to_string()).collect();
+        let items: Vec<&[u8]> = items.iter().map(String::as_bytes).collect();
+        for (key, of_its_kind) in [("bloom", 0), ("cuckoo", 1), ("missing", 2)] {
+            for (place, (id, name)) in
+                [(CommandId::BfMexists, "BF.MEXISTS"), (CommandId::CfMexists, "CF.MEXISTS")]
+                    .into_iter()
+                    .enumerate()
+            {
+                let counts = [1, 63, 64, 65, 2, 5, 100];
+                let mut replies = vec![Reply::OK];
+                mayhap_commands::ask_together(&memory, id, key.as_bytes(), &items, &counts, &mut replies);
+                let mut rest = &items[..];
+                let mut expected = vec![Reply::OK];
+                for count in counts {
+                    let (now, later) = rest.split_at(count);
+                    rest = later;
+                    let words = [&[name.as_bytes(), key.as_bytes()], now].concat();
+                    expected.push(memory.outcome(&words).reply);
+                }
+                assert_eq!(replies, expected, "{layout} {name} {key}");
+                let some = matches!(&replies[2], Reply::Flags(found) if found.contains(&true));
+                assert_eq!(some, of_its_kind == place, "{layout} {name} {key}");
+            }
+        }
+    }
+}
+
+#[test]
 fn many_items_in_one_command_are_the_same_as_one_by_one() {
     let mut numbers = Numbers(2);
     for layout in LAYOUTS {

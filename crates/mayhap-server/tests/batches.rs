@@ -71,6 +71,38 @@ fn a_long_run_answers_each_item() {
 }
 
 #[test]
+fn questions_of_any_width_are_answered_in_order() {
+    let server = Running::new();
+    let mut client = server.connect();
+    client.ask("BF.RESERVE f 0.000001 1000\r\n", "+OK\r\n");
+    client.ask("BF.MADD f 0 2 4 6 8\r\n", "*5\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n");
+    // Around what fits one run, and with other commands in between; the last is too short.
+    let widths = [1, 16, 16, 255, 256, 257, 1, 300, 128, 128, 127, 2, 0];
+    let (mut request, mut replies) = (Vec::new(), String::new());
+    for (number, width) in widths.into_iter().enumerate() {
+        let items: Vec<String> = (0..width).map(|item| ((item * 7 + number) % 10).to_string()).collect();
+        let words: Vec<&[u8]> =
+            [&b"BF.MEXISTS"[..], b"f"].into_iter().chain(items.iter().map(String::as_bytes)).collect();
+        request.extend(array(&words));
+        if width == 0 {
+            replies += "-ERR wrong number of arguments for 'bf.mexists' command\r\n";
+        } else {
+            replies += &format!("*{width}\r\n");
+        }
+        for item in &items {
+            replies += if matches!(item.as_str(), "0" | "2" | "4" | "6" | "8") { ":1\r\n" } else { ":0\r\n" };
+        }
+        if number % 5 == 4 {
+            request.extend(array(&[b"BF.ADD", b"f", b"0"]));
+            replies += ":0\r\n";
+        }
+    }
+    client.ask(request, replies);
+    let place = mayhap_server::commands::table().find(b"BF.MEXISTS").unwrap();
+    assert_eq!(server.handle.shared().statistics.command(place).calls, widths.len() as u64);
+}
+
+#[test]
 fn of_many_who_add_one_name_exactly_one_is_first() {
     let server = Running::new();
     let clients = 4;

@@ -78,6 +78,17 @@ pub fn execute<K: Keyspace>(host: &K, id: CommandId, words: &[&[u8]]) -> Outcome
     }
 }
 
+/// Executes several `MEXISTS`.
+pub fn ask_together<K: Keyspace>(
+    host: &K,
+    key: &[u8],
+    items: &[&[u8]],
+    counts: &[usize],
+    replies: &mut Vec<Reply>,
+) {
+    ask::run_many(host.find(key).as_deref().and_then(Cuckoo::of), items, counts, replies);
+}
+
 /// Executes several, one for each item.
 pub fn execute_run<K: Keyspace>(
     host: &K,

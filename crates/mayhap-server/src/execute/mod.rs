@@ -1,8 +1,9 @@
 //! Executing what came in one read, as a batch.
 //!
-//! Requests are parsed one after the other. As long as the same command comes for the same key, with one item each,
-//! nothing is executed: the items are collected, and then the whole run goes through one lookup of the key, one pass of
-//! hashing, one of fetching and one of probing. Replies are written in the order of the requests.
+//! Requests are parsed one after the other. As long as the same command comes for the same key, nothing is executed: the
+//! items are collected, and then the whole run goes through one lookup of the key, one pass of hashing, one of fetching
+//! and one of probing. That is so for commands of one item each, and for `MEXISTS`. Replies are written in the order of
+//! the requests.
 //!
 //! While a worker executes a batch it is inside the [`Gate`](crate::gate::Gate), which keeps transactions out.
 
@@ -84,6 +85,8 @@ struct Batch<'b, 'i> {
     /// The run that is being collected.
     run: Option<Run<'i>>,
     items: Vec<&'i [u8]>,
+    /// How many of them each command has, if they may have more than one.
+    counts: Vec<usize>,
     /// The name of the last command, as it was written, and its place: most often the next is the same.
     last_found: Option<(&'i [u8], usize)>,
     commands: u64,
@@ -92,11 +95,23 @@ struct Batch<'b, 'i> {
     is_waiting: bool,
 }
 
+/// Where a batch is executed: the same for all batches of a wake-up.
+#[derive(Clone, Copy)]
+struct Station<'b> {
+    shared: &'b Shared,
+    table: &'static Table,
+    worker: usize,
+    cache: &'b WorkerCache,
+    now: u64,
+}
+
 #[derive(Clone, Copy)]
 struct Run<'i> {
     place: usize,
     id: CommandId,
     key: &'i [u8],
+    /// Whether its commands have any number of items.
+    is_of_many: bool,
 }
 
 impl Executor {
@@ -117,24 +132,9 @@ impl Executor {
         let settings = &shared.settings;
         let limits =
             Limits { request_bytes: settings.max_request_bytes(), arguments: settings.max_arguments() };
-        let mut batch = Batch {
-            shared,
-            table: self.table,
-            worker: self.worker,
-            cache: &self.cache,
-            replies: &mut self.replies,
-            inside: shared.gate.enter(self.worker),
-            session,
-            output,
-            now,
-            clock: Instant::now(),
-            run: None,
-            items: Vec::new(),
-            last_found: None,
-            commands: 0,
-            last_place: None,
-            is_waiting: false,
-        };
+        let station = Station { shared, table: self.table, worker: self.worker, cache: &self.cache, now };
+        let inside = shared.gate.enter(self.worker);
+        let mut batch = Batch::new(station, inside, session, &mut self.replies, output);
         let mut words: Vec<&[u8]> = Vec::new();
         let mut consumed = 0;
         let end = loop {
@@ -181,34 +181,76 @@ impl Executor {
 }
 
 impl<'b, 'i> Batch<'b, 'i> {
+    fn new(
+        station: Station<'b>,
+        inside: Option<Inside<'b>>,
+        session: &'b mut Session,
+        replies: &'b mut Vec<Reply>,
+        output: &'b mut Vec<u8>,
+    ) -> Self {
+        let Station { shared, table, worker, cache, now } = station;
+        Self {
+            shared,
+            table,
+            worker,
+            cache,
+            replies,
+            inside,
+            session,
+            output,
+            now,
+            clock: Instant::now(),
+            run: None,
+            items: Vec::new(),
+            counts: Vec::new(),
+            last_found: None,
+            commands: 0,
+            last_place: None,
+            is_waiting: false,
+        }
+    }
+
     /// Takes a request: into the run, or executes it.
     // Always, as `find`: a handful of comparisons for most requests, of which the compiler, seeing two callers, would make
     // a call that takes 30 instructions more.
     #[inline(always)]
     fn take(&mut self, words: &[&'i [u8]]) {
-        if let [name, key, item] = words
+        if let [name, key, items @ ..] = words
+            && let [first, more @ ..] = items
             && self.session.is_plain()
             && let Some(place) = self.find(name)
         {
             if let Some(run) = self.run
                 && run.place == place
                 && run.key == *key
-                && self.items.len() < MAX_RUN
+                && self.items.len() + more.len() < MAX_RUN
+                && (run.is_of_many || more.is_empty())
             {
-                self.items.push(item);
-                return;
+                return self.collect(run, first, more);
             }
             if let Some(spec) = self.table.spec(place)
-                && mayhap_commands::runs(spec.id)
+                && items.len() <= MAX_RUN
             {
-                self.end_run();
-                self.run = Some(Run { place, id: spec.id, key });
-                self.items.push(item);
-                return;
+                let is_of_many = mayhap_commands::asks_many(spec.id);
+                if is_of_many || more.is_empty() && mayhap_commands::runs(spec.id) {
+                    self.end_run();
+                    let run = Run { place, id: spec.id, key, is_of_many };
+                    self.run = Some(run);
+                    return self.collect(run, first, more);
+                }
             }
         }
         self.end_run();
         self.execute(words);
+    }
+
+    #[inline(always)]
+    fn collect(&mut self, run: Run<'i>, first: &'i [u8], more: &[&'i [u8]]) {
+        self.items.push(first);
+        if run.is_of_many {
+            self.items.extend_from_slice(more);
+            self.counts.push(more.len() + 1);
+        }
     }
 
     #[inline(always)]
@@ -230,15 +272,18 @@ impl<'b, 'i> Batch<'b, 'i> {
 
     /// Executes the run that has been collected.
     fn end_run(&mut self) {
-        let Some(Run { place, id, key }) = self.run.take() else { return };
+        let Some(Run { place, id, key, is_of_many }) = self.run.take() else { return };
         let mut replies = std::mem::take(self.replies);
         let view = self.view();
-        let effect = mayhap_commands::execute_run(&view, id, key, &self.items, &mut replies);
-        if effect != Effect::None {
+        let items_of_first = self.counts.first().copied().unwrap_or(1);
+        if is_of_many {
+            mayhap_commands::ask_together(&view, id, key, &self.items, &self.counts, &mut replies);
+            self.counts.clear();
+        } else if mayhap_commands::execute_run(&view, id, key, &self.items, &mut replies) != Effect::None {
             view.note_change(key);
         }
         let row = self.table.row(place);
-        let count = self.items.len() as u64;
+        let count = replies.len() as u64;
         if row.is_some_and(|row| row.is_read) {
             self.count_lookups(&view, count);
         }
@@ -250,9 +295,9 @@ impl<'b, 'i> Batch<'b, 'i> {
         replies.clear();
         *self.replies = replies;
         let name = row.map_or("", |row| row.spec.name);
-        let first = self.items.first().copied().unwrap_or_default();
-        self.count(place, count, failed, &[name.as_bytes(), key, first]);
-        self.items.clear();
+        let first_command: Vec<&[u8]> =
+            [name.as_bytes(), key].into_iter().chain(self.items.drain(..).take(items_of_first)).collect();
+        self.count(place, count, failed, &first_command);
     }
 
     /// Executes one command.

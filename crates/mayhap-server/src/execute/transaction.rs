@@ -1,10 +1,8 @@
 //! `MULTI` to `EXEC`: commands that wait, and are executed with nobody else's in between.
 
-use std::time::Instant;
-
 use mayhap_commands::{Reply, Spec};
 
-use super::Batch;
+use super::{Batch, Station};
 use crate::commands::{NOT_IN_TRANSACTIONS, is_never_queued, unknown_command};
 use crate::resp::{write_array_header, write_null_array};
 use crate::session::{Due, Replies};
@@ -108,24 +106,9 @@ impl Batch<'_, '_> {
     /// Executes commands as a batch of their own.
     fn execute_each(&mut self, commands: &[Words]) {
         let most = self.shared.settings.client_output_limit();
-        let mut batch = Batch {
-            shared: self.shared,
-            table: self.table,
-            worker: self.worker,
-            cache: self.cache,
-            replies: &mut *self.replies,
-            inside: None,
-            session: &mut *self.session,
-            output: &mut *self.output,
-            now: self.now,
-            clock: Instant::now(),
-            run: None,
-            items: Vec::new(),
-            last_found: None,
-            commands: 0,
-            last_place: None,
-            is_waiting: false,
-        };
+        let Self { shared, table, worker, cache, now, .. } = *self;
+        let station = Station { shared, table, worker, cache, now };
+        let mut batch = Batch::new(station, None, self.session, self.replies, self.output);
         let mut words = Vec::new();
         for command in commands {
             words.clear();
