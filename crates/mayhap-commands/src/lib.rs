@@ -47,26 +47,26 @@ pub const fn runs(id: CommandId) -> bool {
 }
 
 /// Whether several of these commands in a row, on one key and with any number of items each, can be executed together by
-/// [`ask_together`].
+/// [`execute_wide_run`].
 #[must_use]
-pub const fn asks_many(id: CommandId) -> bool {
-    matches!(id, CommandId::BfMexists | CommandId::CfMexists)
+pub const fn runs_wide(id: CommandId) -> bool {
+    matches!(id, CommandId::BfMadd | CommandId::BfMexists | CommandId::CfMexists)
 }
 
-/// Executes several `MEXISTS` on one key, as [`execute_run`] does its commands: of all `items` the first command has as
-/// many as `counts` says first, and so on. Pushes one reply for each command.
-pub fn ask_together<K: Keyspace>(
+/// [`execute_run`] for commands of several items: of all `items`, the first command has as many as `counts` says first,
+/// and so on. Pushes one reply for each command.
+pub fn execute_wide_run<K: Keyspace>(
     host: &K,
     id: CommandId,
     key: &[u8],
     items: &[&[u8]],
     counts: &[usize],
     replies: &mut Vec<Reply>,
-) {
+) -> Effect {
     if bf::has(id) {
-        bf::ask_together(host, key, items, counts, replies);
+        bf::execute_wide_run(host, id, key, items, counts, replies)
     } else {
-        cf::ask_together(host, key, items, counts, replies);
+        cf::execute_wide_run(host, id, key, items, counts, replies)
     }
 }
 

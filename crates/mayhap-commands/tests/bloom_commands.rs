@@ -7,7 +7,7 @@ mod memory;
 use std::sync::Barrier;
 use std::sync::atomic::Ordering;
 
-use mayhap_commands::{CommandId, Effect, Keyspace as _, Reply, execute_run};
+use mayhap_commands::{CommandId, Effect, Keyspace as _, Reply, execute_run, execute_wide_run};
 use memory::Memory;
 
 const LAYOUTS: [&str; 2] = ["native", "redisbloom"];
@@ -72,6 +72,47 @@ fn a_run_is_the_same_as_one_by_one() {
 }
 
 #[test]
+fn a_wide_run_is_the_same_as_one_command_after_the_other() {
+    let makers: [&[&str]; 5] = [
+        &[],
+        &["BF.RESERVE", "k", "0.2", "3", "EXPANSION", "1"],
+        &["BF.RESERVE", "k", "0.01", "100", "NONSCALING"],
+        &["BF.RESERVE", "k", "0.1", "1", "NONSCALING"],
+        &["CF.RESERVE", "k", "100"],
+    ];
+    let mut numbers = Numbers(2);
+    for layout in LAYOUTS {
+        for maker in makers {
+            let [one_by_one, runs] = [(); 2].map(|()| Memory::with_layout(layout));
+            if !maker.is_empty() {
+                assert_eq!((one_by_one.reply(maker), runs.reply(maker)), (Reply::OK, Reply::OK));
+            }
+            for round in 0..20 {
+                let counts: &[usize] =
+                    [&[1, 1, 1][..], &[3, 9, 2], &[16, 16, 16, 16, 16], &[70, 1, 70, 2]][round % 4];
+                let items = items(counts.iter().sum::<usize>() as u64, &mut numbers, 300);
+                let items: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
+                let mut rest = &items[..];
+                let mut outcomes = Vec::new();
+                for count in counts {
+                    let (now, later) = rest.split_at(*count);
+                    rest = later;
+                    outcomes.push(one_by_one.outcome(&[&[&b"BF.MADD"[..], b"k"], now].concat()));
+                }
+                let mut replies = Vec::new();
+                let effect = execute_wide_run(&runs, CommandId::BfMadd, b"k", &items, counts, &mut replies);
+                let expected: Vec<Reply> = outcomes.iter().map(|outcome| outcome.reply.clone()).collect();
+                assert_eq!(replies, expected, "{layout} {maker:?} round {round}");
+                let has = |effect| outcomes.iter().any(|outcome| outcome.effect == effect);
+                assert_eq!(effect != Effect::None, has(Effect::Created) || has(Effect::Changed));
+            }
+            assert_eq!(one_by_one.run("BF.SCANDUMP k 0"), runs.run("BF.SCANDUMP k 0"));
+            assert_eq!(one_by_one.run("BF.DEBUG k"), runs.run("BF.DEBUG k"));
+        }
+    }
+}
+
+#[test]
 fn questions_asked_together_are_answered_one_by_one() {
     for layout in LAYOUTS {
         let memory = Memory::with_layout(layout);
@@ -87,7 +128,7 @@ fn questions_asked_together_are_answered_one_by_one() {
             {
                 let counts = [1, 63, 64, 65, 2, 5, 100];
                 let mut replies = vec![Reply::OK];
-                mayhap_commands::ask_together(&memory, id, key.as_bytes(), &items, &counts, &mut replies);
+                execute_wide_run(&memory, id, key.as_bytes(), &items, &counts, &mut replies);
                 let mut rest = &items[..];
                 let mut expected = vec![Reply::OK];
                 for count in counts {

@@ -8,7 +8,7 @@ use crate::{Created, Effect, Keyspace, Outcome, Reply};
 
 /// `BF.ADD key item`.
 pub(super) fn add<K: Keyspace>(host: &K, key: &[u8], item: &[u8]) -> Outcome {
-    let found = match Found::find_or_make(host, key, || Some(Recipe::from_settings(host.settings()))) {
+    let found = match find_or_make(host, key) {
         Ok(found) => found,
         Err(reply) => return reply.into(),
     };
@@ -37,36 +37,21 @@ pub(super) fn add_or_make<K: Keyspace>(
         Err(reply) => return reply.into(),
     };
     let Some(filter) = found.filter() else { return Reply::error(errors::WRONG_TYPE).into() };
-    let mut answers = Vec::with_capacity(items.len());
-    let mut new = [false; TOGETHER];
-    for items in items.chunks(TOGETHER) {
-        let new = new.get_mut(..items.len()).unwrap_or_default();
-        let added = filter.add_each(host, items, new);
-        if let Err((place, error)) = added {
-            answers.extend_from_slice(new.get(..place).unwrap_or_default());
-            let changed = answers.contains(&true);
-            let replies = answers.into_iter().map(Reply::Flag).chain([error]).collect();
-            return Outcome { reply: Reply::Array(replies), effect: found.effect(changed) };
-        }
-        answers.extend_from_slice(new);
-    }
-    let changed = answers.contains(&true);
-    Outcome { reply: Reply::Flags(answers), effect: found.effect(changed) }
+    let mut replies = Vec::with_capacity(1);
+    let changed = add_each_command(filter, host, items, &[items.len()], &mut replies);
+    let reply = replies.pop().unwrap_or(Reply::Flags(Vec::new()));
+    Outcome { reply, effect: found.effect(changed) }
 }
 
 /// Several `BF.ADD` of one key.
 pub(super) fn run<K: Keyspace>(host: &K, key: &[u8], items: &[&[u8]], replies: &mut Vec<Reply>) -> Effect {
     replies.reserve(items.len());
-    let found = match Found::find_or_make(host, key, || Some(Recipe::from_settings(host.settings()))) {
+    let found = match find_or_make(host, key) {
         Ok(found) => found,
-        Err(reply) => {
-            replies.extend(items.iter().map(|_| reply.clone()));
-            return Effect::None;
-        }
+        Err(reply) => return refuse(reply, items.len(), replies),
     };
     let Some(filter) = found.filter() else {
-        replies.extend(items.iter().map(|_| Reply::error(errors::WRONG_TYPE)));
-        return Effect::None;
+        return refuse(Reply::error(errors::WRONG_TYPE), items.len(), replies);
     };
     let mut changed = false;
     let mut new = [false; TOGETHER];
@@ -88,6 +73,87 @@ pub(super) fn run<K: Keyspace>(host: &K, key: &[u8], items: &[&[u8]], replies: &
         }
     }
     found.effect(changed)
+}
+
+/// Several `BF.MADD` of one key, each of as many items as `counts` says.
+pub(super) fn run_many<K: Keyspace>(
+    host: &K,
+    key: &[u8],
+    items: &[&[u8]],
+    counts: &[usize],
+    replies: &mut Vec<Reply>,
+) -> Effect {
+    let found = match find_or_make(host, key) {
+        Ok(found) => found,
+        Err(reply) => return refuse(reply, counts.len(), replies),
+    };
+    let Some(filter) = found.filter() else {
+        return refuse(Reply::error(errors::WRONG_TYPE), counts.len(), replies);
+    };
+    found.effect(add_each_command(filter, host, items, counts, replies))
+}
+
+/// Adds the items of commands that have as many as `counts` says, and pushes a reply for each: its answers end with the
+/// first item that found no room; it and those after it are not in the filter, those before it are. Returns whether any
+/// item was new.
+fn add_each_command<K: Keyspace>(
+    filter: Bloom<'_>,
+    host: &K,
+    items: &[&[u8]],
+    counts: &[usize],
+    replies: &mut Vec<Reply>,
+) -> bool {
+    let end_of_command = |place: usize| {
+        let mut ends = counts.iter().scan(0, |end, count| {
+            *end += count;
+            Some(*end)
+        });
+        ends.find(|end| *end > place).unwrap_or(items.len())
+    };
+    let mut new = vec![false; items.len()];
+    let mut failed = Vec::new();
+    let mut from = 0;
+    while from < items.len() {
+        // After a failure each command is tried by itself, because most will fail the same way.
+        let end = if failed.is_empty() { items.len() } else { end_of_command(from) };
+        let to = end.min(from + TOGETHER);
+        let (Some(now), Some(answers)) = (items.get(from..to), new.get_mut(from..to)) else { break };
+        match filter.add_each(host, now, answers) {
+            Ok(()) => from = to,
+            Err((place, reply)) => {
+                failed.push((from + place, reply));
+                from = end_of_command(from + place);
+            }
+        }
+    }
+
+    let mut failed = failed.into_iter().peekable();
+    let (mut start, mut changed) = (0, false);
+    for count in counts {
+        let end = start + count;
+        let failure = failed.next_if(|(place, _)| *place < end);
+        let answered = failure.as_ref().map_or(end, |(place, _)| *place);
+        let answers = new.get(start..answered).unwrap_or_default();
+        changed |= answers.contains(&true);
+        replies.push(match failure {
+            None => Reply::Flags(answers.to_vec()),
+            Some((_, error)) => {
+                Reply::Array(answers.iter().copied().map(Reply::Flag).chain([error]).collect())
+            }
+        });
+        start = end;
+    }
+    changed
+}
+
+fn refuse(reply: Reply, commands: usize, replies: &mut Vec<Reply>) -> Effect {
+    replies.extend(std::iter::repeat_n(reply, commands));
+    Effect::None
+}
+
+/// The value of a key, or the filter that the settings say.
+fn find_or_make<K: Keyspace>(host: &K, key: &[u8]) -> Result<Found<K::Held>, Reply> {
+    Found::find_or_make(host, key, || Some(Recipe::from_settings(host.settings())))
 }
 
 /// The value of a key, whatever it is, and whether we put it there.

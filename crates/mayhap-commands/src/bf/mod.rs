@@ -69,15 +69,27 @@ pub fn execute<K: Keyspace>(host: &K, id: CommandId, words: &[&[u8]]) -> Outcome
     }
 }
 
-/// Executes several `MEXISTS`.
-pub fn ask_together<K: Keyspace>(
+/// Executes several, each of as many items as `counts` says.
+pub fn execute_wide_run<K: Keyspace>(
     host: &K,
+    id: CommandId,
     key: &[u8],
     items: &[&[u8]],
     counts: &[usize],
     replies: &mut Vec<Reply>,
-) {
-    ask::run_many(host.find(key).as_deref().and_then(Bloom::of), items, counts, replies);
+) -> Effect {
+    match id {
+        CommandId::BfMadd => add::run_many(host, key, items, counts, replies),
+        CommandId::BfMexists => {
+            ask::run_many(host.find(key).as_deref().and_then(Bloom::of), items, counts, replies);
+            Effect::None
+        }
+        _ => {
+            // Not one that runs: see `mayhap_commands::runs_wide`.
+            replies.extend(counts.iter().map(|_| wrong_arity(id)));
+            Effect::None
+        }
+    }
 }
 
 /// Executes several, one for each item.

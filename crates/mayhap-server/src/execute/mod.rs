@@ -2,8 +2,7 @@
 //!
 //! Requests are parsed one after the other. As long as the same command comes for the same key, nothing is executed: the
 //! items are collected, and then the whole run goes through one lookup of the key, one pass of hashing, one of fetching
-//! and one of probing. That is so for commands of one item each, and for `MEXISTS`. Replies are written in the order of
-//! the requests.
+//! and one of probing. Replies are written in the order of the requests.
 //!
 //! While a worker executes a batch it is inside the [`Gate`](crate::gate::Gate), which keeps transactions out.
 
@@ -111,7 +110,7 @@ struct Run<'i> {
     id: CommandId,
     key: &'i [u8],
     /// Whether its commands have any number of items.
-    is_of_many: bool,
+    is_wide: bool,
 }
 
 impl Executor {
@@ -224,17 +223,17 @@ impl<'b, 'i> Batch<'b, 'i> {
                 && run.place == place
                 && run.key == *key
                 && self.items.len() + more.len() < MAX_RUN
-                && (run.is_of_many || more.is_empty())
+                && (run.is_wide || more.is_empty())
             {
                 return self.collect(run, first, more);
             }
             if let Some(spec) = self.table.spec(place)
                 && items.len() <= MAX_RUN
             {
-                let is_of_many = mayhap_commands::asks_many(spec.id);
-                if is_of_many || more.is_empty() && mayhap_commands::runs(spec.id) {
+                let is_wide = mayhap_commands::runs_wide(spec.id);
+                if is_wide || more.is_empty() && mayhap_commands::runs(spec.id) {
                     self.end_run();
-                    let run = Run { place, id: spec.id, key, is_of_many };
+                    let run = Run { place, id: spec.id, key, is_wide };
                     self.run = Some(run);
                     return self.collect(run, first, more);
                 }
@@ -247,7 +246,7 @@ impl<'b, 'i> Batch<'b, 'i> {
     #[inline(always)]
     fn collect(&mut self, run: Run<'i>, first: &'i [u8], more: &[&'i [u8]]) {
         self.items.push(first);
-        if run.is_of_many {
+        if run.is_wide {
             self.items.extend_from_slice(more);
             self.counts.push(more.len() + 1);
         }
@@ -272,14 +271,17 @@ impl<'b, 'i> Batch<'b, 'i> {
 
     /// Executes the run that has been collected.
     fn end_run(&mut self) {
-        let Some(Run { place, id, key, is_of_many }) = self.run.take() else { return };
+        let Some(Run { place, id, key, is_wide }) = self.run.take() else { return };
         let mut replies = std::mem::take(self.replies);
         let view = self.view();
         let items_of_first = self.counts.first().copied().unwrap_or(1);
-        if is_of_many {
-            mayhap_commands::ask_together(&view, id, key, &self.items, &self.counts, &mut replies);
-            self.counts.clear();
-        } else if mayhap_commands::execute_run(&view, id, key, &self.items, &mut replies) != Effect::None {
+        let effect = if is_wide {
+            mayhap_commands::execute_wide_run(&view, id, key, &self.items, &self.counts, &mut replies)
+        } else {
+            mayhap_commands::execute_run(&view, id, key, &self.items, &mut replies)
+        };
+        self.counts.clear();
+        if effect != Effect::None {
             view.note_change(key);
         }
         let row = self.table.row(place);
