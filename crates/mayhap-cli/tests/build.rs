@@ -50,6 +50,19 @@ fn gzip(content: &[u8]) -> Vec<u8> {
 /// Layers must be filled as by keys in any order: a sorted one that the filter's own arithmetic shares would put all bits
 /// of a layer into one corner, and what the bits say of the keys would be wrong.
 #[test]
+fn there_are_never_more_different_keys_than_lines() {
+    let directory = Directory::new("never-more-keys-than-lines");
+    let path = format!("{}/f.mayhap", directory.path());
+    let lines = numbered_lines(100_000);
+    for seed in ["1", "2", "3", "4", "5", "6", "7", "8"] {
+        let summary = build(&["--force", "--seed", seed, "-o", &path], &lines);
+        assert_eq!(summary["keys_exact"], false);
+        let keys = summary["keys"].as_u64().expect("a number");
+        assert!((99_000..=100_000).contains(&keys), "seed {seed}: {keys}");
+    }
+}
+
+#[test]
 fn layers_are_filled_evenly() {
     let directory = Directory::new("even-layers");
     let keys: String = (0..300_000).map(|number| format!("{number}\n")).collect();

@@ -55,7 +55,7 @@ impl Built {
             FilterFile::Bitmap(_) | FilterFile::Foreign(_) => None,
         };
         let count = count.unwrap_or_else(|| Count::of_bits(census.map_or(0, |census| census.estimated_len)));
-        Self { filter, tally, count, census }
+        Self { filter, tally, count: count.limited_to(tally.lines), census }
     }
 }
 

@@ -139,7 +139,7 @@ fn closest(built: &Built, plan: Option<Plan>) -> Count {
         (Count::About(about, _), FilterFile::Filter(Bloom(_) | Classic(_)), Some(census), Some(plan))
             if about / 2 < plan.keys =>
         {
-            Count::of_bits(census.estimated_len)
+            Count::of_bits(census.estimated_len).limited_to(built.tally.lines)
         }
         _ => built.count,
     }

@@ -70,6 +70,14 @@ impl Count {
         Self::About(count, 0.001)
     }
 
+    /// It can't be more than this, whatever the estimate says.
+    pub(crate) fn limited_to(self, most: u64) -> Self {
+        match self {
+            Self::Exactly(count) => Self::Exactly(count),
+            Self::About(count, error) => Self::About(count.min(most), error),
+        }
+    }
+
     /// The number itself.
     pub(crate) fn get(self) -> u64 {
         match self {
