@@ -23,6 +23,14 @@ pub trait Scheme: Clone + PartialEq + fmt::Debug {
     /// The hash of a key.
     fn hash<K: Key + ?Sized>(&self, key: &K) -> Self::Hash;
 
+    /// The hashes of many keys: `hashes[i]` gets that of `keys[i]`. A recipe may have a shorter way to them than one by one.
+    #[inline]
+    fn hash_each<K: Key>(&self, keys: &[K], hashes: &mut [Self::Hash]) {
+        for (hash, key) in hashes.iter_mut().zip(keys) {
+            *hash = self.hash(key);
+        }
+    }
+
     /// The range of positions in `bits` bits, of which there is at least one.
     fn range(bits: u64) -> Self::Range;
 

@@ -16,9 +16,29 @@ use crate::bloom::scheme::Scheme;
 /// Keys looked at together: twice as many lines as a core waits for at once.
 const GROUP: usize = 16;
 
+/// Keys hashed together, before the first of them is looked for.
+const HASHED: usize = 256;
+
 impl<C: Scheme, S: Words> ClassicBloom<C, S> {
-    /// `found[i]` gets the answer for the hash that comes as the `i`th.
-    pub(crate) fn contains_batch(&self, hashes: impl Iterator<Item = C::Hash>, found: &mut [bool]) {
+    /// `found[i]` gets the answer for `keys[i]`. `hash_each` writes the hashes of some keys over what is there; `any` is a
+    /// hash to begin with.
+    pub(crate) fn contains_hashed<K>(
+        &self,
+        keys: &[K],
+        any: C::Hash,
+        hash_each: impl Fn(&[K], &mut [C::Hash]),
+        found: &mut [bool],
+    ) {
+        let mut hashes = [any; HASHED];
+        for (keys, found) in keys.chunks(HASHED).zip(found.chunks_mut(HASHED)) {
+            let hashes = &mut hashes[..keys.len()];
+            hash_each(keys, hashes);
+            self.contains_batch(hashes, found);
+        }
+    }
+
+    /// `found[i]` gets the answer for `hashes[i]`.
+    pub(super) fn contains_batch(&self, hashes: &[C::Hash], found: &mut [bool]) {
         #[cfg(target_arch = "x86_64")]
         if let Some(narrow) = C::strides(self.range).and_then(Narrow::new) {
             return self.contains_strides(narrow, hashes, found);
@@ -26,23 +46,21 @@ impl<C: Scheme, S: Words> ClassicBloom<C, S> {
         self.contains_portable(hashes, found);
     }
 
-    fn contains_portable(&self, mut hashes: impl Iterator<Item = C::Hash>, found: &mut [bool]) {
+    fn contains_portable(&self, hashes: &[C::Hash], found: &mut [bool]) {
         let ahead = self.wants_prefetch();
-        for answers in found.chunks_mut(GROUP) {
-            let mut group = [None; GROUP];
-            for (place, hash) in group.iter_mut().zip(hashes.by_ref().take(answers.len())) {
-                *place = Some(hash);
-                if ahead {
-                    self.positions(hash).take(2).for_each(|position| self.words.prefetch(position / 64));
+        for (group, answers) in hashes.chunks(GROUP).zip(found.chunks_mut(GROUP)) {
+            if ahead {
+                for hash in group {
+                    self.positions(*hash).take(2).for_each(|position| self.words.prefetch(position / 64));
                 }
             }
             let mut left = [None; GROUP];
             let mut count = 0;
-            for (place, (answer, hash)) in answers.iter_mut().zip(group.into_iter().flatten()).enumerate() {
+            for (place, (answer, hash)) in answers.iter_mut().zip(group).enumerate() {
                 let both =
-                    self.positions(hash).take(2).fold(1, |all, position| all & self.words.bit(position));
+                    self.positions(*hash).take(2).fold(1, |all, position| all & self.words.bit(position));
                 *answer = both == 1;
-                left[count] = Some((place, hash));
+                left[count] = Some((place, *hash));
                 count += usize::from(*answer);
             }
             let left = left[..count].iter().flatten();
@@ -83,7 +101,8 @@ mod tests {
             filter.contains_each(&keys[..count], &mut found);
             assert_eq!(found, expected, "{count} keys in {bits} bits, {hashes} each");
             found.fill(true);
-            filter.contains_portable(keys[..count].iter().map(|key| filter.hash(key)), &mut found);
+            let hashed: Vec<C::Hash> = keys[..count].iter().map(|key| filter.hash(key)).collect();
+            filter.contains_portable(&hashed, &mut found);
             assert_eq!(found, expected, "{count} keys in {bits} bits, {hashes} each, portable");
         }
     }

@@ -181,7 +181,10 @@ impl<C: Scheme, S: Words> ClassicBloom<C, S> {
     /// When the slices differ in length.
     pub fn contains_each<K: Key>(&self, keys: &[K], found: &mut [bool]) {
         assert_eq!(keys.len(), found.len(), "one answer for each key");
-        self.contains_batch(keys.iter().map(|key| self.hash(key)), found);
+        if let Some(first) = keys.first() {
+            let hash_each = |keys: &[K], hashes: &mut [C::Hash]| self.scheme.hash_each(keys, hashes);
+            self.contains_hashed(keys, self.hash(first), hash_each, found);
+        }
     }
 
     /// [`contains_each`](Self::contains_each) for keys that were hashed already.
@@ -190,7 +193,7 @@ impl<C: Scheme, S: Words> ClassicBloom<C, S> {
     /// When the slices differ in length.
     pub fn contains_hashes(&self, hashes: &[C::Hash], found: &mut [bool]) {
         assert_eq!(hashes.len(), found.len(), "one answer for each hash");
-        self.contains_batch(hashes.iter().copied(), found);
+        self.contains_batch(hashes, found);
     }
 
     #[inline(always)]

@@ -3,11 +3,12 @@
 //! Positions of eight keys take no longer than those of one, so that they are worked out for all keys of a group, in steps
 //! without a branch that depends on a key. Where keys are absent, two bits of each are looked at first, and the others
 //! only of those keys that have both; where most keys of the group before were present, all bits are looked at in one go.
+//! Then nothing waits for an answer, and the core runs ahead into the next keys.
 
 #![allow(unsafe_code)]
 
 use super::ClassicBloom;
-use super::lanes::{LANES, Narrow, Walk};
+use super::lanes::{LANES, Narrow, PREPARED, Prepared, Walk};
 use crate::bits::Words;
 use crate::bloom::scheme::Scheme;
 
@@ -28,96 +29,120 @@ const BLOCK: usize = 4;
 const LARGE: u64 = 4 << 20;
 
 /// One position of each key of a group.
-type Row = [u64; GROUP];
+type Row = [u32; GROUP];
 
 impl<C: Scheme, S: Words> ClassicBloom<C, S> {
-    /// `found[i]` gets the answer for the hash that comes as the `i`th.
-    pub(super) fn contains_strides(
-        &self,
-        narrow: Narrow,
-        hashes: impl Iterator<Item = C::Hash>,
-        found: &mut [bool],
-    ) {
+    /// `found[i]` gets the answer for `hashes[i]`.
+    pub(super) fn contains_strides(&self, narrow: Narrow, hashes: &[C::Hash], found: &mut [bool]) {
+        let mut search = Search {
+            words: &self.words,
+            narrow,
+            bits: self.hashes as usize,
+            ahead: self.bits / 8 >= LARGE,
+            mostly_present: false,
+            rows: [[0; GROUP]; MANY],
+        };
         // SAFETY: whoever has a `Narrow` has found that the CPU has AVX2 and the bit instructions.
-        unsafe { contains(self, narrow, hashes, found) }
+        unsafe { search.contains::<C>(hashes, found) }
     }
 }
 
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-fn contains<C: Scheme, S: Words>(
-    filter: &ClassicBloom<C, S>,
+struct Search<'a, S> {
+    words: &'a S,
     narrow: Narrow,
-    mut hashes: impl Iterator<Item = C::Hash>,
-    found: &mut [bool],
-) {
-    let words = &filter.words;
-    let ahead = filter.bits / 8 >= LARGE;
-    let bits = filter.hashes as usize;
-    let mut rows = [[0; GROUP]; MANY];
-    let mut mostly_present = false;
-    for answers in found.chunks_mut(GROUP) {
-        let Some(first) = hashes.next() else { return };
-        let mut group = [first; GROUP];
-        let others = hashes.by_ref().take(answers.len() - 1);
-        group[1..].iter_mut().zip(others).for_each(|(place, hash)| *place = hash);
-        let mut walks = walk::<C>(narrow, &group);
+    bits: usize,
+    ahead: bool,
+    /// Whether most keys of the group before were.
+    mostly_present: bool,
+    rows: [Row; MANY],
+}
 
-        // The first bits of all keys. A place that nobody asked for has a copy of the first: a loop over all places is
-        // unrolled.
-        let mut asked = bits.min(if mostly_present { MANY } else { FEW });
-        next(narrow, &mut walks, &mut rows[..asked]);
-        if ahead {
-            rows[..asked].iter().flatten().for_each(|position| words.prefetch(position / 64));
-        }
-        let mut all_set = [1; GROUP];
-        for (block, all_set) in all_set.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
-            for row in &rows[..asked] {
-                for (all_set, position) in all_set.iter_mut().zip(row.as_chunks::<BLOCK>().0[block]) {
-                    *all_set &= words.bit(position);
-                }
+impl<S: Words> Search<'_, S> {
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    fn contains<C: Scheme>(&mut self, hashes: &[C::Hash], found: &mut [bool]) {
+        let mut prepared = Prepared::new();
+        for (hashes, found) in hashes.chunks(PREPARED).zip(found.chunks_mut(PREPARED)) {
+            self.narrow.prepare::<C>(hashes, &mut prepared);
+            let (groups, rest) = found.as_chunks_mut();
+            let last = groups.len();
+            for (group, answers) in groups.iter_mut().enumerate() {
+                self.contains_group(&prepared, group, answers);
+            }
+            if !rest.is_empty() {
+                // Places that nobody asked for have a key of before, or none.
+                let mut answers = [false; GROUP];
+                self.contains_group(&prepared, last, &mut answers);
+                rest.copy_from_slice(&answers[..rest.len()]);
             }
         }
-        let mut places = [0; GROUP];
-        let mut left = 0;
-        for (place, (answer, all_set)) in answers.iter_mut().zip(all_set).enumerate() {
-            *answer = all_set == 1;
-            places[left] = place;
-            left += usize::from(*answer);
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    #[inline]
+    fn contains_group(&mut self, prepared: &Prepared, group: usize, answers: &mut [bool; GROUP]) {
+        let Self { words, narrow, bits, ahead, .. } = *self;
+        let mut walks = [narrow.walk(prepared, 2 * group), narrow.walk(prepared, 2 * group + 1)];
+
+        // The first bits of all keys.
+        let mut asked = bits.min(if self.mostly_present { MANY } else { FEW });
+        let rows = &mut self.rows[..asked];
+        next(narrow, &mut walks, rows);
+        if ahead {
+            rows.iter().flatten().for_each(|position| words.prefetch(u64::from(position / 64)));
         }
+        let mut left = look(words, rows, answers);
 
         // The others of those keys that have the first.
+        let mut places = [0; GROUP];
+        if asked < bits {
+            let mut count = 0;
+            for (place, answer) in answers.iter().enumerate() {
+                places[count] = place;
+                count += usize::from(*answer);
+            }
+        }
         while asked < bits && left > 0 {
-            let rows = &mut rows[..MANY.min(bits - asked)];
+            let rows = &mut self.rows[..MANY.min(bits - asked)];
             next(narrow, &mut walks, rows);
             if ahead {
                 for place in &places[..left] {
-                    rows.iter().for_each(|row| words.prefetch(row[*place] / 64));
+                    rows.iter().for_each(|row| words.prefetch(u64::from(row[*place] / 64)));
                 }
             }
             let count = core::mem::take(&mut left);
             for candidate in 0..count {
                 let place = places[candidate];
-                let all_set = rows.iter().fold(1, |all, row| all & words.bit(row[place]));
+                let all_set = rows.iter().fold(1, |all, row| all & words.bit(u64::from(row[place])));
                 answers[place] = all_set == 1;
                 places[left] = place;
                 left += usize::from(answers[place]);
             }
             asked += rows.len();
         }
-        mostly_present = left * 4 >= answers.len() * 3;
+        self.mostly_present = left * 4 >= GROUP * 3;
     }
 }
 
-/// The keys of a group, eight at a time.
+/// Which keys have the bits at all their positions, and how many keys that are.
+///
+/// They are counted here and not from the answers: reading several of them at once would wait until all are written.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
-fn walk<C: Scheme>(narrow: Narrow, group: &[C::Hash; GROUP]) -> [Walk; 2] {
-    let (mut starts, mut steps) = ([[0; LANES]; 2], [[0; LANES]; 2]);
-    let places = starts.as_flattened_mut().iter_mut().zip(steps.as_flattened_mut());
-    for ((start, step), hash) in places.zip(group) {
-        (*start, *step) = C::stride(*hash);
+fn look<S: Words>(words: &S, rows: &[Row], answers: &mut [bool; GROUP]) -> usize {
+    let mut count = 0;
+    for (block, answers) in answers.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
+        let mut all_set = [1; BLOCK];
+        for row in rows {
+            for (all_set, position) in all_set.iter_mut().zip(row.as_chunks::<BLOCK>().0[block]) {
+                *all_set &= words.bit(u64::from(position));
+            }
+        }
+        for (answer, all_set) in answers.iter_mut().zip(all_set) {
+            *answer = all_set == 1;
+            count += usize::from(*answer);
+        }
     }
-    [narrow.walk(&starts[0], &steps[0]), narrow.walk(&starts[1], &steps[1])]
+    count
 }
 
 /// The next positions of all keys, as many as there are rows.

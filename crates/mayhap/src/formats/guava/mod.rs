@@ -219,10 +219,23 @@ impl<S: Words> GuavaBloom<S> {
     /// When the slices differ in length.
     pub fn contains_each<F: Funnel>(&self, keys: &[F], found: &mut [bool]) {
         assert_eq!(keys.len(), found.len(), "one answer for each key");
-        let hashes = keys.iter().map(Funnel::murmur3_128);
         match &self.filter {
-            Recipe::Mitz32(filter) => filter.contains_batch(hashes.map(|hash| hash[0]), found),
-            Recipe::Mitz64(filter) => filter.contains_batch(hashes, found),
+            Recipe::Mitz32(filter) => filter.contains_hashed(
+                keys,
+                0,
+                |keys, hashes| {
+                    hashes.iter_mut().zip(keys).for_each(|(hash, key)| [*hash, _] = key.murmur3_128());
+                },
+                found,
+            ),
+            Recipe::Mitz64(filter) => filter.contains_hashed(
+                keys,
+                [0; 2],
+                |keys, hashes| {
+                    hashes.iter_mut().zip(keys).for_each(|(hash, key)| *hash = key.murmur3_128());
+                },
+                found,
+            ),
         }
     }
 
