@@ -5,7 +5,7 @@ use crate::hash::Key;
 /// The seed with which LevelDB's and badger's filters hash their keys.
 pub const SEED: u32 = 0xbc9f_1d34;
 
-const MULTIPLIER: u32 = 0xc6a4_a793;
+pub(super) const MULTIPLIER: u32 = 0xc6a4_a793;
 
 /// LevelDB's hash of some bytes: 32 bits, like MurmurHash without its last mixing steps.
 ///

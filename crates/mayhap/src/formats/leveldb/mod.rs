@@ -101,6 +101,8 @@ mod crc32c;
 mod filter;
 mod filter_block;
 mod hash;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod policy;
 mod probe;
 mod recipe;

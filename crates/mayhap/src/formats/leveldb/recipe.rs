@@ -1,6 +1,8 @@
 //! From a key to its bits.
 
 use super::hash::hash_key;
+#[cfg(target_arch = "x86_64")]
+use crate::bloom::kernel::avx2::Avx2;
 use crate::bloom::{Modulus, Scheme, Strides};
 use crate::hash::Key;
 
@@ -22,6 +24,20 @@ impl Scheme for LevelDb {
     #[inline]
     fn hash<K: Key + ?Sized>(&self, key: &K) -> u32 {
         hash_key(key)
+    }
+
+    #[inline]
+    fn hash_each<K: Key>(&self, keys: &[K], hashes: &mut [u32]) {
+        // Keys of one short length are hashed as fast by code that the compiler makes for it.
+        #[cfg(target_arch = "x86_64")]
+        if size_of::<K::Bytes<'_>>() > 8
+            && let Some(avx2) = Avx2::detect()
+        {
+            return super::lanes::hash_each(avx2, keys, hashes);
+        }
+        for (hash, key) in hashes.iter_mut().zip(keys) {
+            *hash = hash_key(key);
+        }
     }
 
     fn range(bits: u64) -> Remainder {
