@@ -2,7 +2,7 @@
 
 use crate::bloom::{Modulus, Scheme, Strides};
 use crate::hash::Key;
-use crate::hash::functions::murmur2::{murmur2_32, murmur64a};
+use crate::hash::functions::murmur2::{murmur2_32, murmur64a_twice};
 
 /// What RedisBloom reduces an item to: a start and a step.
 ///
@@ -45,8 +45,8 @@ impl Scheme for RedisRecipe {
         let bytes = bytes.as_ref();
         match self {
             Self::Murmur64 => {
-                let start = murmur64a(bytes, SEED_64);
-                RedisHash { start, step: murmur64a(bytes, start) }
+                let [start, step] = murmur64a_twice(bytes, SEED_64);
+                RedisHash { start, step }
             }
             Self::Murmur32 => {
                 let start = murmur2_32(bytes, SEED_32);
@@ -83,6 +83,7 @@ impl Scheme for RedisRecipe {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::functions::murmur2::murmur64a;
     use std::vec::Vec;
 
     #[test]
