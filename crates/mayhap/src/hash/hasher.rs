@@ -271,6 +271,12 @@ impl KeyHasher {
         }
     }
 
+    /// The digest by a call, so that the caller's loop stays small.
+    #[inline(never)]
+    pub(crate) fn digest_by_call(&self, bytes: &[u8]) -> Digest {
+        self.digest_bytes(bytes)
+    }
+
     // Out of line, so that the common function stays small enough to inline into the caller's loop.
     #[inline(never)]
     fn slow_digest(&self, bytes: &[u8]) -> Digest {

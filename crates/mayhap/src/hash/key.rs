@@ -44,6 +44,13 @@ pub trait Key {
     fn key_bytes(&self) -> Self::Bytes<'_>;
 }
 
+/// Whether the bytes of a key lie in memory, and not in an array that [`Key::key_bytes`] makes: the one is told from the
+/// other by their alignment. An array's length is known to the compiler, which leaves little of its hash.
+#[inline(always)]
+pub(crate) const fn holds_its_bytes<K: Key + ?Sized>() -> bool {
+    align_of::<K::Bytes<'_>>() > align_of::<u8>()
+}
+
 macro_rules! borrowed_key {
     ($($type:ty => $bytes:expr),* $(,)?) => {$(
         impl Key for $type {
@@ -130,6 +137,12 @@ mod tests {
         assert_eq!(bytes(&Arc::<str>::from("apple")), expected);
         assert_eq!(bytes(&Box::<str>::from("apple")), expected);
         assert_eq!(bytes(&Cow::Borrowed("apple")), expected);
+    }
+
+    #[test]
+    fn integers_make_their_bytes_and_texts_hold_them() {
+        assert!(holds_its_bytes::<str>() && holds_its_bytes::<&String>() && holds_its_bytes::<[u8; 3]>());
+        assert!(!holds_its_bytes::<u8>() && !holds_its_bytes::<&u64>() && !holds_its_bytes::<i128>());
     }
 
     #[test]

@@ -3,7 +3,10 @@
 //! The answers are those of the reference XXH3 for every length (a test walks all of them against the `xxhash-rust`
 //! crate). What differs is the road: real keys (URLs, names, UUIDs) have lengths that vary from one to the next, which
 //! makes the reference's `len > 32` a branch that can't be predicted. Between 17 and 64 bytes we therefore always mix four
-//! pairs of words and mask out what a shorter key doesn't have: 6.1 ns against 6.6 with the branch, for 20 to 40 bytes.
+//! pairs of words, and choose without a branch where the two inner ones are read. A shorter key has none: there the secret
+//! takes the key's place, which XORed with itself is 0, as is the product.
+
+use core::hint::select_unpredictable;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -23,6 +26,17 @@ const SECRET: [u64; 8] = [
     0x4c26_3a81_e690_35e0,
 ];
 
+/// The bytes of a key that has 17 to 64 of them, as URLs and names have.
+#[derive(Clone, Copy)]
+pub(crate) struct MediumKey<'a>(&'a [u8]);
+
+impl<'a> MediumKey<'a> {
+    #[inline(always)]
+    pub(crate) fn new(key: &'a [u8]) -> Option<Self> {
+        (17..=64).contains(&key.len()).then_some(Self(key))
+    }
+}
+
 /// XXH3-64 under one seed.
 ///
 /// The secret words are combined with the seed here, once, and not for every key.
@@ -33,19 +47,28 @@ pub(crate) struct Xxh3 {
     short: u64,
     /// For 9 to 16 bytes.
     middling: [u64; 2],
-    /// For 17 to 64 bytes: for the first word of each pair, and for the second. Not side by side, or the compiler would
-    /// take both XORs of a pair for one of 128 bits, and taking that apart again costs more than it saves.
-    medium: [[u64; 4]; 2],
+    /// For 17 to 64 bytes: for the first word of each pair, and for the second of another. Words that are used together
+    /// don't stand side by side, or the compiler would take two XORs for one of 128 bits, and taking that apart again
+    /// costs more than it saves.
+    medium: [[u64; 2]; 4],
+    /// What is read where a key of 17 to 32 bytes has no inner pairs: sixteen bytes from the 16th on, and as many from the
+    /// 32nd last. They are the secret's, whose XOR with itself is 0.
+    in_its_place: [[u8; 16]; 4],
 }
 
 impl Xxh3 {
     pub(super) const fn new(seed: u64) -> Self {
         let swapped = ((seed & 0xffff_ffff) as u32).swap_bytes() as u64;
-        let mut medium = [[0; 4]; 2];
+        let mut medium = [[0; 2]; 4];
+        let mut in_its_place = [[0; 16]; 4];
         let mut pair = 0;
         while pair < 4 {
-            medium[0][pair] = SECRET[2 * pair].wrapping_add(seed);
-            medium[1][pair] = SECRET[2 * pair + 1].wrapping_sub(seed);
+            let words = [SECRET[2 * pair].wrapping_add(seed), SECRET[2 * pair + 1].wrapping_sub(seed)];
+            medium[pair][0] = words[0];
+            medium[(pair + 1) % 4][1] = words[1];
+            if pair >= 2 {
+                in_its_place[pair - 1] = (words[0] as u128 | (words[1] as u128) << 64).to_le_bytes();
+            }
             pair += 1;
         }
         Self {
@@ -56,6 +79,7 @@ impl Xxh3 {
                 (SECRET[5] ^ SECRET[6]).wrapping_sub(seed),
             ],
             medium,
+            in_its_place,
         }
     }
 
@@ -65,8 +89,10 @@ impl Xxh3 {
 
     #[inline(always)]
     pub(super) fn hash(&self, key: &[u8]) -> u64 {
+        if let Some(key) = MediumKey::new(key) {
+            return self.medium(key);
+        }
         match key.len() {
-            17..=64 => self.medium(key),
             4..=8 => self.short(key),
             9..=16 => self.middling(key),
             _ => self.other(key),
@@ -105,29 +131,29 @@ impl Xxh3 {
     /// 17 to 64 bytes, without a branch on the length.
     #[inline(always)]
     #[allow(unsafe_code)]
-    fn medium(&self, key: &[u8]) -> u64 {
+    pub(crate) fn medium(&self, MediumKey(key): MediumKey<'_>) -> u64 {
         let len = key.len();
-        // A key of at most 32 bytes has no inner pairs: read its first bytes instead, and drop the result by the mask.
-        let mask = u64::from(len > 32).wrapping_neg();
-        #[allow(clippy::cast_possible_truncation, reason = "the mask is all ones or all zeros")]
-        let (inner, inner_from_end) = (16 & mask as usize, len.wrapping_sub(32) & mask as usize);
-
-        debug_assert!((17..=64).contains(&len) && inner + 16 <= len && inner_from_end + 16 <= len);
-        // SAFETY: `hash` calls this for 17 to 64 bytes only. The inner pairs start at 16 and at len - 32 if there are more
-        // than 32 bytes, else at 0: each is followed by 16 bytes. The compiler doesn't see it, and its check would cost
-        // more than two comparisons, because a function that may panic keeps a stack frame.
-        let (inner, inner_from_end) = unsafe {
-            (key.get_unchecked(inner..inner + 16), key.get_unchecked(inner_from_end..inner_from_end + 16))
+        let inner: &[u8] = select_unpredictable(len > 32, key, self.in_its_place.as_flattened());
+        debug_assert!(len >= 16 && inner.len() >= 32);
+        let sixteen = |bytes: *const u8, from: usize| {
+            // SAFETY: a `MediumKey` has at least 17 bytes, so there are sixteen at its start and at its end; and `inner`,
+            // a key of more than 32 bytes or our own 64, has sixteen from the 16th on and from the 32nd last. The
+            // compiler doesn't see it, and its check would cost more than comparisons, because a function that may
+            // panic keeps a stack frame.
+            unsafe { &*bytes.add(from).cast::<[u8; 16]>() }
         };
-        let outer = self.mix_pair(&key[..16], 0).wrapping_add(self.mix_pair(&key[len - 16..], 1));
-        let inner = self.mix_pair(inner, 2).wrapping_add(self.mix_pair(inner_from_end, 3));
-        avalanche((len as u64).wrapping_mul(PRIME64_1).wrapping_add(outer).wrapping_add(inner & mask))
+        let [start, end] = [sixteen(key.as_ptr(), 0), sixteen(key.as_ptr(), len - 16)];
+        let [second, last_but_one] = [sixteen(inner.as_ptr(), 16), sixteen(inner.as_ptr(), inner.len() - 32)];
+        let outer = self.mix_pair(start, 0).wrapping_add(self.mix_pair(end, 1));
+        let inner = self.mix_pair(second, 2).wrapping_add(self.mix_pair(last_but_one, 3));
+        avalanche((len as u64).wrapping_mul(PRIME64_1).wrapping_add(outer).wrapping_add(inner))
     }
 
     /// Sixteen bytes and a pair of secret words.
     #[inline(always)]
-    fn mix_pair(&self, bytes: &[u8], pair: usize) -> u64 {
-        multiply_fold(word64(&bytes[..8]) ^ self.medium[0][pair], word64(&bytes[8..]) ^ self.medium[1][pair])
+    fn mix_pair(&self, bytes: &[u8; 16], pair: usize) -> u64 {
+        let words = [self.medium[pair][0], self.medium[(pair + 1) % 4][1]];
+        multiply_fold(word64(&bytes[..8]) ^ words[0], word64(&bytes[8..]) ^ words[1])
     }
 }
 

@@ -130,7 +130,8 @@ impl<S: Blocks> BloomFilter<S> {
     /// Whether the key may be in the set. `false` is certain.
     #[inline]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains_hash(self.hash(key))
+        let lines = self.blocks.lines();
+        self.kernel.one_key::<Contains<'_, S::Line>, K>(self.shape, lines, &self.hasher, key)
     }
 
     /// [`contains`](Self::contains) for a key that was hashed already.

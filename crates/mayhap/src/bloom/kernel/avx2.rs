@@ -11,6 +11,7 @@ use core::arch::x86_64::{
 use super::{Batch, Draw, Eight, FIRST_DRAW, OneKey, SECOND_DRAW, Simd, batch_shape, one_shape};
 use crate::bits::{BLOCK_WORDS, Block, Line};
 use crate::bloom::shape::Shape;
+use crate::hash::{MediumKey, Xxh3};
 
 /// Whether the whole program is compiled for such CPUs.
 const COMPILED_FOR_IT: bool =
@@ -48,6 +49,13 @@ impl Avx2 {
         }
     }
 
+    /// A key of 17 to 64 bytes in the most common shape, hashed on the way.
+    #[inline(always)]
+    pub(super) fn one_medium<O: OneKey>(self, blocks: O::Blocks, xxh3: &Xxh3, key: MediumKey<'_>) -> bool {
+        // SAFETY: `self` is the proof that the CPU has AVX2.
+        unsafe { one_medium_eight::<O>(self, blocks, xxh3, key) }
+    }
+
     #[inline(always)]
     pub(super) fn batch(self, shape: Shape, batch: impl Batch) {
         // SAFETY: `self` is the proof that the CPU has AVX2.
@@ -61,6 +69,12 @@ impl Avx2 {
 #[inline]
 fn one_eight<O: OneKey>(avx2: Avx2, blocks: O::Blocks, digest: u64) -> bool {
     O::run::<_, Eight, false>(avx2, blocks, digest)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline(never)]
+fn one_medium_eight<O: OneKey>(avx2: Avx2, blocks: O::Blocks, xxh3: &Xxh3, key: MediumKey<'_>) -> bool {
+    O::run::<_, Eight, false>(avx2, blocks, xxh3.medium(key))
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]

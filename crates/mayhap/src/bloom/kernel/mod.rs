@@ -23,6 +23,9 @@ pub(crate) use one::{Contains, Insert, OneKey, SharedInsert, SharedSet};
 
 use super::shape::Shape;
 use crate::bits::{BLOCK_WORDS, Block, Line};
+#[cfg(target_arch = "x86_64")]
+use crate::hash::MediumKey;
+use crate::hash::{Digester, Key, KeyHasher, holds_its_bytes};
 
 /// 2⁶⁴ / φ, odd: the multiplier of the first (or only) position in each group.
 pub(crate) const FIRST_DRAW: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -162,7 +165,35 @@ impl Kernel {
         Self::Portable
     }
 
-    /// Does something with one key.
+    /// Does something with one key, and hashes it first.
+    #[inline(always)]
+    pub(crate) fn one_key<O: OneKey, K: Key + ?Sized>(
+        self,
+        shape: Shape,
+        blocks: O::Blocks,
+        hasher: &KeyHasher,
+        key: &K,
+    ) -> bool {
+        let bytes = key.key_bytes();
+        let bytes = bytes.as_ref();
+        if !holds_its_bytes::<K>() {
+            return self.one::<O>(shape, blocks, hasher.digest_bytes(bytes).get());
+        }
+        // Keys such as URLs, under the default hash and in the most common shape, take one call and not two. That pays
+        // for questions only: an insert's store, of which nobody knows the place before the hash is made, holds up the
+        // next key's loads, and saved registers are more of them.
+        #[cfg(target_arch = "x86_64")]
+        if let Self::Avx2(avx2) = self
+            && shape == Shape::Eight
+            && let Some(xxh3) = hasher.as_xxh3()
+            && let Some(key) = MediumKey::new(bytes)
+        {
+            return avx2.one_medium::<O>(blocks, xxh3, key);
+        }
+        self.one::<O>(shape, blocks, hasher.digest_by_call(bytes).get())
+    }
+
+    /// Does something with one digest.
     #[inline(always)]
     pub(crate) fn one<O: OneKey>(self, shape: Shape, blocks: O::Blocks, digest: u64) -> bool {
         match self {

@@ -101,3 +101,29 @@ fn kernels_agree_on_random_blocks_owned_and_shared() {
         }
     }
 }
+
+#[test]
+fn a_key_is_asked_for_as_its_digest_is() {
+    let bytes: Vec<u8> = (0..4_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
+    for hasher in
+        [KeyHasher::xxh3(0), KeyHasher::xxh3(7), KeyHasher::sip13(crate::hash::SecretKey::new([3; 16]))]
+    {
+        for shape in Shape::ALL {
+            for kernel in kernels() {
+                let mut blocks = Owned::zeroed(4).expect("four blocks");
+                for len in 0..=80 {
+                    let [present, absent] = [&bytes[len..2 * len], &bytes[3_000 - len..3_000]];
+                    insert(kernel, shape, &mut blocks, hasher.digest(present).get());
+                    for key in [present, absent] {
+                        let found = kernel.one_key::<Contains<'_, _>, _>(shape, blocks.lines(), &hasher, key);
+                        assert_eq!(
+                            found,
+                            contains(kernel, shape, &blocks, hasher.digest(key).get()),
+                            "{len} bytes"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
