@@ -2,6 +2,8 @@
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::row;
+
 /// Words in a block.
 pub const BLOCK_WORDS: usize = 8;
 /// Bytes in a block: one cache line.
@@ -35,6 +37,35 @@ pub trait Line: private::Sealed + Sync {
     fn words(&self) -> [u64; BLOCK_WORDS] {
         core::array::from_fn(|lane| self.word(lane))
     }
+
+    /// Eight bytes from number `byte` of all lines in a row on, as a number whose lowest byte is the first of them. They
+    /// lie in one line.
+    #[inline(always)]
+    fn eight_bytes_of(lines: &[Self], byte: usize) -> u64
+    where
+        Self: Sized,
+    {
+        row::eight_bytes_of_words(lines, byte)
+    }
+
+    /// The word with this number among those of all lines in a row.
+    #[inline(always)]
+    fn word_of(lines: &[Self], index: usize) -> u64
+    where
+        Self: Sized,
+    {
+        lines[index / BLOCK_WORDS].word(index % BLOCK_WORDS)
+    }
+
+    /// The half word with this number among those of all lines in a row; the lower half of a word comes first.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "half of it is meant")]
+    fn half_of(lines: &[Self], index: usize) -> u32
+    where
+        Self: Sized,
+    {
+        (Self::word_of(lines, index / 2) >> (index % 2 * 32)) as u32
+    }
 }
 
 impl Line for Block {
@@ -43,6 +74,22 @@ impl Line for Block {
     #[inline(always)]
     fn word(&self, lane: usize) -> u64 {
         self.0[lane]
+    }
+
+    #[inline(always)]
+    fn eight_bytes_of(lines: &[Self], byte: usize) -> u64 {
+        row::eight_bytes(lines, byte)
+    }
+
+    #[inline(always)]
+    fn word_of(lines: &[Self], index: usize) -> u64 {
+        row::words(lines)[index]
+    }
+
+    #[cfg(target_endian = "little")]
+    #[inline(always)]
+    fn half_of(lines: &[Self], index: usize) -> u32 {
+        row::halves(lines)[index]
     }
 }
 

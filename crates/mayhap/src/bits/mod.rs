@@ -14,6 +14,7 @@
 mod block;
 mod memory;
 mod prefetch;
+mod row;
 mod storage;
 mod stripes;
 mod words;
@@ -25,6 +26,9 @@ pub use storage::Mapped;
 pub use storage::{Blocks, Owned, Shared, View};
 pub use words::{Words, WordsMut};
 
-pub(crate) use prefetch::{is_worth_prefetching, prefetch_read, prefetch_write};
+pub(crate) use prefetch::{
+    is_worth_prefetching, prefetch_address, prefetch_address_to_write, prefetch_read, prefetch_write,
+};
+pub(crate) use row::{replace_half, set_eight_bytes, words_mut};
 pub(crate) use stripes::{Stripes, Target, insert_exactly_once};
 pub(crate) use words::place;

@@ -31,12 +31,18 @@ pub(crate) fn prefetch_address<T>(address: *const T) {
 /// Starts loading the line of `line` for writing, so that no second trip is needed to own it.
 #[inline(always)]
 pub(crate) fn prefetch_write<T>(line: &T) {
+    prefetch_address_to_write(core::ptr::from_ref(line));
+}
+
+/// [`prefetch_write`] for whatever is at an address, if anything.
+#[inline(always)]
+pub(crate) fn prefetch_address_to_write<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: as in `prefetch_read`; a CPU without `prefetchw` ignores the hint.
+    // SAFETY: as in `prefetch_address`; a CPU without `prefetchw` ignores the hint.
     unsafe {
         use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_ET0>(core::ptr::from_ref(line).cast());
+        _mm_prefetch::<_MM_HINT_ET0>(address.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = line;
+    let _ = address;
 }

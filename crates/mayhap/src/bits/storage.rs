@@ -5,8 +5,9 @@
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
-use super::block::{AtomicBlock, BLOCK_WORDS, Block, Line};
+use super::block::{AtomicBlock, Block, Line};
 use super::memory::{AllocError, BlockMemory, Pages};
+use super::row;
 use super::stripes::Stripes;
 
 /// Something that lends blocks. There is always at least one.
@@ -63,15 +64,6 @@ impl Owned {
         Ok(copy)
     }
 
-    /// The words of all blocks in a row.
-    #[inline(always)]
-    fn words(&self) -> &[u64] {
-        let blocks: &[Block] = self;
-        // SAFETY: a block is eight words without padding and aligned more strictly (its size is asserted in `block`). The
-        // borrow is that of `self`.
-        unsafe { core::slice::from_raw_parts(blocks.as_ptr().cast(), blocks.len() * BLOCK_WORDS) }
-    }
-
     /// The bytes of the blocks, as they lie in memory: for filters whose unit is the byte.
     #[cfg(feature = "formats")]
     #[inline(always)]
@@ -122,7 +114,7 @@ impl Blocks for Owned {
         reason = "an index into memory we hold fits the machine's word"
     )]
     fn bit_at(&self, position: u64) -> u64 {
-        (self.words()[(position / 64) as usize] >> (position % 64)) & 1
+        (row::words(self)[(position / 64) as usize] >> (position % 64)) & 1
     }
 }
 

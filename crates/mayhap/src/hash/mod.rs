@@ -11,12 +11,14 @@
 //! | [`KeyHasher::named`] | 16 to 36 | Murmur, City, Farm, xxHash, Jenkins, Spooky, FNV, wyhash, SHA, MD5, RIPEMD: where their values must agree with another program's |
 //! | [`KeyHasher::custom`] | 256 and up | anything else, through [`HashFunction`] |
 
+mod chunks;
 pub mod functions;
 mod hasher;
 mod key;
 mod secret;
 mod xxh3;
 
+pub(crate) use chunks::in_chunks;
 pub use functions::NamedHash;
 pub(crate) use hasher::Digester;
 pub use hasher::{Digest, HashFunction, HashId, KeyHasher};

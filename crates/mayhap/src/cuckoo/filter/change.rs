@@ -1,8 +1,10 @@
 //! Adding and removing keys.
 
+use core::convert::Infallible;
+
 use super::CuckooFilter;
 use crate::filter::InsertError;
-use crate::hash::{Digest, Key};
+use crate::hash::{Digest, Key, in_chunks};
 
 impl CuckooFilter {
     /// Adds a key: once more, if it is there already. True if it was new: certainly not in the set before.
@@ -71,8 +73,10 @@ impl CuckooFilter {
     /// When the slices differ in length.
     pub fn insert_each<K: Key>(&mut self, keys: &[K], new: &mut [bool]) -> Result<(), InsertError> {
         assert_eq!(keys.len(), new.len(), "one answer for each key");
-        let digests = keys.iter().map(|key| self.hasher.digest(key).get());
-        self.table.insert_many(digests, new, &mut self.search)
+        let Self { table, search, hasher, .. } = self;
+        in_chunks(hasher, keys, new, |digests, new| {
+            table.insert_many(digests.iter().map(|digest| digest.get()), new, search)
+        })
     }
 
     /// [`insert_each`](Self::insert_each) for keys that were hashed already.
@@ -120,8 +124,12 @@ impl CuckooFilter {
     /// When the slices differ in length.
     pub fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
         assert_eq!(keys.len(), removed.len(), "one answer for each key");
-        let digests = keys.iter().map(|key| self.hasher.digest(key).get());
-        self.table.remove_many(digests, removed);
+        let Self { table, hasher, .. } = self;
+        // Removing can't fail.
+        let _ = in_chunks(hasher, keys, removed, |digests, removed| {
+            table.remove_many(digests.iter().map(|digest| digest.get()), removed);
+            Ok::<(), Infallible>(())
+        });
     }
 
     /// [`remove_each`](Self::remove_each) for keys that were hashed already.

@@ -52,13 +52,14 @@ pub(super) use builder::{DEFAULT_KICKS, DEFAULT_RATE};
 pub(super) use file::{check_buckets, read_kicks, read_layout, read_len};
 
 use alloc::vec::Vec;
+use core::convert::Infallible;
 use core::fmt;
 
 use super::layout::CuckooLayout;
 use super::table::{Search, Table};
 use crate::bits::{Blocks, Line as _, Owned};
 use crate::error::Error;
-use crate::hash::{Digest, Key, KeyHasher};
+use crate::hash::{Digest, Key, KeyHasher, in_chunks};
 use crate::plan::Plan;
 use crate::sizing::cuckoo;
 
@@ -161,7 +162,11 @@ impl<S: Blocks> CuckooFilter<S> {
     /// When the slices differ in length.
     pub fn contains_each<K: Key>(&self, keys: &[K], found: &mut [bool]) {
         assert_eq!(keys.len(), found.len(), "one answer for each key");
-        self.table.contains_many(keys.iter().map(|key| self.hasher.digest(key).get()), found);
+        // Asking can't fail.
+        let _ = in_chunks(&self.hasher, keys, found, |digests, found| {
+            self.contains_hashes(digests, found);
+            Ok::<(), Infallible>(())
+        });
     }
 
     /// [`contains_each`](Self::contains_each) for keys that were hashed already.

@@ -1,10 +1,12 @@
 //! Adding and removing keys.
 
+use core::convert::Infallible;
+
 use super::ScalableCuckoo;
 use super::layer::Layer;
 use crate::bits::{BLOCK_BYTES, Owned};
 use crate::filter::InsertError;
-use crate::hash::{Digest, Key};
+use crate::hash::{Digest, Key, in_chunks};
 
 impl ScalableCuckoo {
     /// Adds a key: once more, if it is there already. True if it was new: certainly not in the set before.
@@ -162,7 +164,12 @@ impl ScalableCuckoo {
         assert_eq!(keys.len(), removed.len(), "one answer for each key");
         // One layer finds each key's places once; several must be asked key by key.
         if let [layer] = &mut self.layers[..] {
-            return layer.table.remove_many(keys.iter().map(|key| self.hasher.digest(key).get()), removed);
+            // Removing can't fail.
+            let _ = in_chunks(&self.hasher, keys, removed, |digests, removed| {
+                layer.table.remove_many(digests.iter().map(|digest| digest.get()), removed);
+                Ok::<(), Infallible>(())
+            });
+            return;
         }
         for (keys, removed) in keys.chunks(GROUP).zip(removed.chunks_mut(GROUP)) {
             let (digests, count) = self.ahead(keys.iter().map(|key| self.hasher.digest(key)));

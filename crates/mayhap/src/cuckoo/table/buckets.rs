@@ -1,5 +1,6 @@
 //! What is done with one bucket, and which of the ways to do it a layout has.
 
+use super::access::{At, Place, Whole, Window, fits_64};
 use super::packed::{Halves, Packed};
 use super::places::multiply_high;
 use super::sorted::Sorted;
@@ -13,35 +14,48 @@ pub(super) type Entries = [u32; 8];
 /// makes a branch, and how full a bucket is can't be predicted.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// One bucket of a line, which begins at bit `at`. Fingerprints are never 0.
+/// What can be done with one bucket of a row of lines. Fingerprints are never 0.
 pub(super) trait Buckets: Copy {
-    /// Where a bucket holds a fingerprint, if it does.
+    /// Where a bucket holds a fingerprint, if it does, and what [`take`](Self::take) wants to know of the bucket.
     type Found: Copy;
 
     /// Where buckets lie in lines.
     fn grid(self) -> Grid;
     /// Fingerprints in a bucket.
     fn entries(self) -> u32;
+    /// Where a bucket is, to be kept.
+    fn place(self, bucket: u64) -> Place;
+    /// The same, to be used.
+    fn at(self, place: Place) -> At;
+    /// Where a bucket is, to be used.
+    #[inline(always)]
+    fn locate(self, bucket: u64) -> At {
+        self.at(self.place(bucket))
+    }
+    /// An address in the bucket's line, for a prefetch.
+    fn address<L: Line>(self, lines: &[L], place: Place) -> *const L;
     /// Whether the bucket holds the fingerprint.
-    fn has<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> bool;
+    fn has<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> bool;
     /// How often it holds the fingerprint.
-    fn count<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> u32;
-    /// A free place, for [`put`](Self::put), or [`NOWHERE`]; usually the lower, the emptier the bucket is.
-    fn free<L: Line>(self, line: &L, at: u32) -> u32;
-    /// Puts a fingerprint into a place that [`free`](Self::free) found.
-    fn put(self, block: &mut Block, at: u32, place: u32, fingerprint: u32);
+    fn count<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> u32;
+    /// Something free, for [`put`](Self::put), or [`NOWHERE`]; usually the lower, the emptier the bucket is.
+    fn free<L: Line>(self, lines: &[L], at: At) -> u32;
+    /// Puts a fingerprint where [`free`](Self::free) found room.
+    fn put(self, blocks: &mut [Block], at: At, free: u32, fingerprint: u32);
     /// Looks where the bucket holds the fingerprint.
-    fn find<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> Self::Found;
+    fn find<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> Self::Found;
     /// Whether [`find`](Self::find) found it.
     fn is_found(found: Self::Found) -> bool;
-    /// Takes the fingerprint that [`find`](Self::find) found out, once.
-    fn take(self, block: &mut Block, at: u32, found: Self::Found);
+    /// One of two without a branch.
+    fn either(is_first: bool, first: Self::Found, second: Self::Found) -> Self::Found;
+    /// Takes the fingerprint that [`find`](Self::find) found out, once. The bucket has not been changed since.
+    fn take(self, blocks: &mut [Block], at: At, found: Self::Found);
     /// All fingerprints.
-    fn all<L: Line>(self, line: &L, at: u32) -> Entries;
+    fn all<L: Line>(self, lines: &[L], at: At) -> Entries;
     /// Writes all fingerprints, in any order.
-    fn set_all(self, block: &mut Block, at: u32, entries: &Entries);
+    fn set_all(self, blocks: &mut [Block], at: At, entries: &Entries);
     /// Whether the bits are those of a bucket that was written here.
-    fn is_valid<L: Line>(self, _: &L, _: u32) -> bool {
+    fn is_valid<L: Line>(self, _: &[L], _: At) -> bool {
         true
     }
 }
@@ -51,6 +65,8 @@ pub(super) trait Buckets: Copy {
 pub(super) struct Grid {
     bucket_bits: u32,
     per_line: u32,
+    /// Bits at the end of a line.
+    unused: u64,
     /// 2⁶⁴ / per_line, rounded up: a multiplication instead of a division. Exact for bucket numbers below 2⁵⁷, because
     /// the rounding adds less than `per_line` ≤ 128 = 2⁷ to 2⁶⁴.
     reciprocal: u64,
@@ -59,8 +75,17 @@ pub(super) struct Grid {
 impl Grid {
     pub(super) const fn new(bucket_bits: u32) -> Self {
         #[allow(clippy::cast_possible_truncation, reason = "512")]
-        let per_line = BLOCK_BITS as u32 / bucket_bits;
-        Self { bucket_bits, per_line, reciprocal: u64::MAX / per_line as u64 + 1 }
+        Self::of(bucket_bits, BLOCK_BITS as u32 / bucket_bits)
+    }
+
+    const fn of(bucket_bits: u32, per_line: u32) -> Self {
+        let unused = BLOCK_BITS - (per_line * bucket_bits) as u64;
+        Self { bucket_bits, per_line, unused, reciprocal: u64::MAX / per_line as u64 + 1 }
+    }
+
+    /// The halves of the buckets.
+    pub(super) const fn halved(self) -> Self {
+        Self::of(self.bucket_bits / 2, 2 * self.per_line)
     }
 
     #[inline(always)]
@@ -68,21 +93,18 @@ impl Grid {
         self.bucket_bits
     }
 
-    /// The line that holds a bucket, and the bit in it where the bucket begins.
+    /// Buckets in a line.
     #[inline(always)]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "a line in memory has an index; a bucket's place is below 512"
-    )]
-    pub(super) fn locate(self, bucket: u64) -> (usize, u32) {
-        let per_line = u64::from(self.per_line);
-        let (line, slot) = if self.per_line.is_power_of_two() {
-            (bucket >> self.per_line.trailing_zeros(), bucket & (per_line - 1))
-        } else {
-            let line = multiply_high(bucket, self.reciprocal);
-            (line, bucket - line * per_line)
-        };
-        (line as usize, slot as u32 * self.bucket_bits)
+    pub(super) fn per_line(self) -> u32 {
+        self.per_line
+    }
+
+    /// The first bit of a bucket, among those of all lines in a row. (Of a table that is in memory: of one with 2⁵⁶ buckets
+    /// it would not fit the number.)
+    #[inline(always)]
+    pub(super) fn bit(self, bucket: u64) -> u64 {
+        let line = multiply_high(bucket, self.reciprocal);
+        bucket.wrapping_mul(u64::from(self.bucket_bits)).wrapping_add(line.wrapping_mul(self.unused))
     }
 }
 
@@ -98,8 +120,8 @@ pub(super) enum Format {
     FourOfEight,
     FourOfTwelve,
     FourOfSixteen,
-    Narrow(Packed<u64>),
-    Wide(Packed<u128>),
+    Narrow(Packed<u64, Window>),
+    Wide(Packed<u128, Window>),
     Halves(Halves),
     Sorted(Sorted<u64>),
     SortedWide(Sorted<u128>),
@@ -114,8 +136,8 @@ impl Format {
             (32, _) if entries == 4 => Self::FourOfEight,
             (48, _) if entries == 4 => Self::FourOfTwelve,
             (64, _) if entries == 4 => Self::FourOfSixteen,
-            (0..=64, _) => Self::Narrow(Packed::<u64>::new(entries, bits)),
-            (0..=128, _) => Self::Wide(Packed::<u128>::new(entries, bits)),
+            (width, _) if fits_64(width) => Self::Narrow(Packed::<u64, Window>::new(entries, bits)),
+            (0..=128, _) => Self::Wide(Packed::<u128, Window>::new(entries, bits)),
             _ => Self::Halves(Halves::new(bits)),
         }
     }
@@ -124,9 +146,9 @@ impl Format {
     #[inline(always)]
     pub(super) fn run<O: Operation>(&self, operation: O) -> O::Output {
         match *self {
-            Self::FourOfSixteen => operation.run(const { Packed::<u64>::new(4, 16) }),
-            Self::FourOfTwelve => operation.run(const { Packed::<u64>::new(4, 12) }),
-            Self::FourOfEight => operation.run(const { Packed::<u64>::new(4, 8) }),
+            Self::FourOfSixteen => operation.run(const { Packed::<u64, Whole>::new(4, 16) }),
+            Self::FourOfTwelve => operation.run(const { Packed::<u64, Window>::new(4, 12) }),
+            Self::FourOfEight => operation.run(const { Packed::<u32, Whole>::new(4, 8) }),
             Self::Sorted(buckets) => operation.run(buckets),
             Self::Narrow(buckets) => operation.run(buckets),
             Self::Wide(buckets) => operation.run(buckets),
@@ -166,13 +188,13 @@ mod tests {
             };
             let mask = u32::MAX >> (32 - layout.fingerprint_bits());
             let (b, slots) = (layout.entries_per_bucket() as usize, u64::from(layout.buckets_per_line()));
-            let noise = Block(core::array::from_fn(|_| random(u64::MAX)));
+            let noise =
+                core::array::from_fn::<_, 3, _>(|_| Block(core::array::from_fn(|_| random(u64::MAX))));
             for _ in 0..20 {
-                let (line, at) = buckets.grid().locate(7 * slots + random(slots));
-                assert_eq!(line, 7);
-                let mut block = noise;
-                buckets.set_all(&mut block, at, &Entries::default());
-                let empty = block;
+                let place = buckets.locate(slots + random(slots));
+                let mut blocks = noise;
+                buckets.set_all(&mut blocks, place, &Entries::default());
+                let empty = blocks;
                 let mut model: Vec<u32> = Vec::new();
                 for _ in 0..60 {
                     let fingerprint = [
@@ -186,37 +208,38 @@ mod tests {
                         continue;
                     }
                     let equal = model.iter().filter(|entry| **entry == fingerprint).count();
-                    assert_eq!(buckets.count(&block, at, fingerprint) as usize, equal);
-                    assert_eq!(buckets.has(&block, at, fingerprint), equal > 0);
-                    assert_eq!(buckets.free(&block, at) != NOWHERE, model.len() < b);
-                    assert!(buckets.is_valid(&block, at));
+                    assert_eq!(buckets.count(&blocks, place, fingerprint) as usize, equal);
+                    assert_eq!(buckets.has(&blocks, place, fingerprint), equal > 0);
+                    assert_eq!(buckets.free(&blocks, place) != NOWHERE, model.len() < b);
+                    assert!(buckets.is_valid(&blocks, place));
+                    let found = buckets.find(&blocks, place, fingerprint);
+                    assert_eq!(B::is_found(found), equal > 0);
                     if random(3) > 0 {
-                        let place = buckets.free(&block, at);
-                        if place != NOWHERE {
-                            buckets.put(&mut block, at, place, fingerprint);
+                        let free = buckets.free(&blocks, place);
+                        if free != NOWHERE {
+                            buckets.put(&mut blocks, place, free, fingerprint);
                             model.push(fingerprint);
                         }
-                    } else {
-                        let found = buckets.find(&block, at, fingerprint);
-                        assert_eq!(B::is_found(found), equal > 0);
-                        if let Some(index) = model.iter().position(|entry| *entry == fingerprint) {
-                            buckets.take(&mut block, at, found);
-                            model.swap_remove(index);
-                        }
-                        assert!(buckets.is_valid(&block, at));
+                    } else if let Some(index) = model.iter().position(|entry| *entry == fingerprint) {
+                        let other = buckets.find(&noise, buckets.locate(2 * slots), fingerprint);
+                        let is_first = random(2) == 0;
+                        let (first, second) = if is_first { (found, other) } else { (other, found) };
+                        buckets.take(&mut blocks, place, B::either(is_first, first, second));
+                        model.swap_remove(index);
+                        assert!(buckets.is_valid(&blocks, place));
                     }
                     let mut all: Vec<u32> =
-                        buckets.all(&block, at).into_iter().filter(|entry| *entry != 0).collect();
+                        buckets.all(&blocks, place).into_iter().filter(|entry| *entry != 0).collect();
                     all.sort_unstable();
                     model.sort_unstable();
                     assert_eq!(all, model, "{layout:?}");
                 }
                 for fingerprint in model {
-                    let found = buckets.find(&block, at, fingerprint);
+                    let found = buckets.find(&blocks, place, fingerprint);
                     assert!(B::is_found(found));
-                    buckets.take(&mut block, at, found);
+                    buckets.take(&mut blocks, place, found);
                 }
-                assert_eq!(block, empty, "the rest of the line stays as it is: {layout:?}");
+                assert_eq!(blocks, empty, "the rest of the lines stays as it is: {layout:?}");
             }
         }
     }
@@ -232,15 +255,10 @@ mod tests {
     fn buckets_are_located_without_division() {
         for layout in layouts() {
             let (grid, per_line) = (Grid::new(layout.bucket_bits()), u64::from(layout.buckets_per_line()));
-            for bucket in (0..2000).chain([
-                1 << 40,
-                (1 << 56) - 1,
-                (1 << 56) / per_line * per_line,
-                (1 << 56) / per_line * per_line - 1,
-            ]) {
-                let (line, at) = grid.locate(bucket);
-                assert_eq!(line as u64, bucket / per_line);
-                assert_eq!(u64::from(at), bucket % per_line * u64::from(layout.bucket_bits()));
+            let last = (1 << 54) / per_line * per_line;
+            for bucket in (0..2000).chain([1 << 40, (1 << 54) - 1, last - 1, last]) {
+                let bit = bucket % per_line * u64::from(layout.bucket_bits());
+                assert_eq!(grid.bit(bucket), bucket / per_line * 512 + bit, "{layout:?} {bucket}");
             }
         }
     }

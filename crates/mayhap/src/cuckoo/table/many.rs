@@ -2,9 +2,10 @@
 
 use super::buckets::{Buckets, Operation};
 use super::places::{Places, Spot};
-use super::{Contains, Insert, Remove, Search, Table};
+use super::{Insert, Located, Search, Table};
 use crate::bits::{
-    BLOCK_BYTES, Block, Blocks, Line, Owned, is_worth_prefetching, prefetch_read, prefetch_write,
+    BLOCK_BYTES, Block, Blocks, Line, Owned, is_worth_prefetching, prefetch_address,
+    prefetch_address_to_write,
 };
 use crate::filter::InsertError;
 
@@ -47,50 +48,48 @@ impl Table<Owned> {
 
 /// What is done with each digest: a trait and not closures, so that it is inlined into each of the loops.
 trait Step {
-    fn prefetch(&self, spot: &Spot);
-    /// An error ends the batch.
-    fn step(&mut self, number: usize, spot: Spot) -> Result<(), InsertError>;
+    /// What is kept of a digest between its prefetch and its turn.
+    type Kept: Copy + Default;
+
+    fn keep(&self, spot: Spot) -> Self::Kept;
+    fn prefetch(&self, kept: &Self::Kept);
+    /// The answer; an error ends the batch.
+    fn step(&mut self, kept: Self::Kept) -> Result<bool, InsertError>;
 }
 
 /// Runs a step on every digest, each some time after its prefetch.
 #[inline(always)]
-fn in_groups(
+fn in_groups<S: Step>(
     places: &Places,
     lines: usize,
     mut digests: impl Iterator<Item = u64>,
-    step: &mut impl Step,
+    answers: &mut [bool],
+    step: &mut S,
 ) -> Result<(), InsertError> {
     let prefetch = is_worth_prefetching((lines * BLOCK_BYTES) as u64);
     let group = if prefetch { GROUP_FROM_MEMORY } else { GROUP };
-    let mut spots = [[Spot::default(); GROUP]; 2];
-    let (mut turn, mut held, mut done) = (0, 0, 0);
+    let mut groups = [[S::Kept::default(); GROUP]; 2];
+    let (mut turn, mut held) = (0, 0);
+    let mut answers = answers.iter_mut();
     loop {
-        let [even, odd] = &mut spots;
+        let [even, odd] = &mut groups;
         let (current, next) = if turn == 0 { (&*even, odd) } else { (&*odd, even) };
         turn ^= 1;
         let mut located = 0;
-        for (spot, digest) in next[..group].iter_mut().zip(digests.by_ref()) {
-            *spot = places.of(digest);
+        for (kept, digest) in next[..group].iter_mut().zip(digests.by_ref()) {
+            *kept = step.keep(places.of(digest));
             if prefetch {
-                step.prefetch(spot);
+                step.prefetch(kept);
             }
             located += 1;
         }
-        for (number, spot) in (done..).zip(&current[..held]) {
-            step.step(number, *spot)?;
+        for (kept, answer) in current[..held].iter().zip(answers.by_ref()) {
+            *answer = step.step(*kept)?;
         }
-        done += held;
         held = located;
         if held == 0 {
             return Ok(());
         }
-    }
-}
-
-#[inline(always)]
-fn prefetch_both<B: Buckets, L>(buckets: B, lines: &[L], spot: &Spot, prefetch: impl Fn(&L)) {
-    for bucket in [spot.first, spot.second] {
-        prefetch(&lines[buckets.grid().locate(bucket).0]);
     }
 }
 
@@ -107,28 +106,32 @@ impl<L: Line, D: Iterator<Item = u64>> Operation for ContainsMany<'_, L, D> {
     #[inline(always)]
     fn run<B: Buckets>(self, buckets: B) {
         let Self { lines, places, digests, found } = self;
-        let mut step = ContainsStep { buckets, lines, found };
         // Asking can't fail.
-        let _ = in_groups(places, lines.len(), digests, &mut step);
+        let _ = in_groups(places, lines.len(), digests, found, &mut ContainsStep { buckets, lines });
     }
 }
 
 struct ContainsStep<'a, B, L> {
     buckets: B,
     lines: &'a [L],
-    found: &'a mut [bool],
 }
 
 impl<B: Buckets, L: Line> Step for ContainsStep<'_, B, L> {
+    type Kept = Located;
+
     #[inline(always)]
-    fn prefetch(&self, spot: &Spot) {
-        prefetch_both(self.buckets, self.lines, spot, prefetch_read);
+    fn keep(&self, spot: Spot) -> Located {
+        Located::new(self.buckets, spot)
     }
 
     #[inline(always)]
-    fn step(&mut self, number: usize, spot: Spot) -> Result<(), InsertError> {
-        self.found[number] = Contains { lines: self.lines, spot }.run(self.buckets);
-        Ok(())
+    fn prefetch(&self, located: &Located) {
+        located.prefetch(self.buckets, self.lines, prefetch_address);
+    }
+
+    #[inline(always)]
+    fn step(&mut self, located: Located) -> Result<bool, InsertError> {
+        Ok(located.is_in(self.buckets, self.lines))
     }
 }
 
@@ -148,7 +151,7 @@ impl<D: Iterator<Item = u64>> Operation for InsertMany<'_, D> {
     fn run<B: Buckets>(self, buckets: B) -> Result<(), InsertError> {
         let Self { blocks, places, len, digests, new, search } = self;
         let lines = blocks.len();
-        in_groups(places, lines, digests, &mut InsertStep { buckets, blocks, places, len, new, search })
+        in_groups(places, lines, digests, new, &mut InsertStep { buckets, blocks, places, len, search })
     }
 }
 
@@ -157,21 +160,27 @@ struct InsertStep<'a, B> {
     blocks: &'a mut [Block],
     places: &'a Places,
     len: &'a mut u64,
-    new: &'a mut [bool],
     search: &'a mut Search,
 }
 
 impl<B: Buckets> Step for InsertStep<'_, B> {
+    /// The numbers of the buckets, too, are needed where room must be made.
+    type Kept = Spot;
+
     #[inline(always)]
-    fn prefetch(&self, spot: &Spot) {
-        prefetch_both(self.buckets, self.blocks, spot, prefetch_write);
+    fn keep(&self, spot: Spot) -> Spot {
+        spot
     }
 
     #[inline(always)]
-    fn step(&mut self, number: usize, spot: Spot) -> Result<(), InsertError> {
-        let Self { buckets, blocks, places, len, new, search } = self;
-        new[number] = Insert { blocks, places, len, spot, unless_there: false, search }.run(*buckets)?;
-        Ok(())
+    fn prefetch(&self, spot: &Spot) {
+        Located::new(self.buckets, *spot).prefetch(self.buckets, self.blocks, prefetch_address_to_write);
+    }
+
+    #[inline(always)]
+    fn step(&mut self, spot: Spot) -> Result<bool, InsertError> {
+        let Self { buckets, blocks, places, len, search } = self;
+        Insert { blocks, places, len, spot, unless_there: false, search }.run(*buckets)
     }
 }
 
@@ -191,27 +200,31 @@ impl<D: Iterator<Item = u64>> Operation for RemoveMany<'_, D> {
         let Self { blocks, places, len, digests, removed } = self;
         let lines = blocks.len();
         // Removing can't fail.
-        let _ = in_groups(places, lines, digests, &mut RemoveStep { buckets, blocks, len, removed });
+        let _ = in_groups(places, lines, digests, removed, &mut RemoveStep { buckets, blocks });
+        *len -= removed.iter().map(|removed| u64::from(*removed)).sum::<u64>();
     }
 }
 
 struct RemoveStep<'a, B> {
     buckets: B,
     blocks: &'a mut [Block],
-    len: &'a mut u64,
-    removed: &'a mut [bool],
 }
 
 impl<B: Buckets> Step for RemoveStep<'_, B> {
+    type Kept = Located;
+
     #[inline(always)]
-    fn prefetch(&self, spot: &Spot) {
-        prefetch_both(self.buckets, self.blocks, spot, prefetch_write);
+    fn keep(&self, spot: Spot) -> Located {
+        Located::new(self.buckets, spot)
     }
 
     #[inline(always)]
-    fn step(&mut self, number: usize, spot: Spot) -> Result<(), InsertError> {
-        let Self { buckets, blocks, len, removed } = self;
-        removed[number] = Remove { blocks, len, spot }.run(*buckets);
-        Ok(())
+    fn prefetch(&self, located: &Located) {
+        located.prefetch(self.buckets, self.blocks, prefetch_address_to_write);
+    }
+
+    #[inline(always)]
+    fn step(&mut self, located: Located) -> Result<bool, InsertError> {
+        Ok(located.remove(self.buckets, self.blocks))
     }
 }

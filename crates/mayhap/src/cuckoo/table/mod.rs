@@ -2,9 +2,10 @@
 //! [`ScalableCuckoo`](super::ScalableCuckoo): digests in, answers out.
 //!
 //! [`places`] is the recipe from a digest to two buckets. [`buckets`] is what is done with one bucket; [`packed`] and
-//! [`sorted`] are the ways to do it, in a [`register`]. [`search`] makes room in full buckets. [`many`] does all of it
+//! [`sorted`] are the ways to do it, in a [`register`], which [`access`] fills. [`search`] makes room in full buckets. [`many`] does all of it
 //! for many digests at once.
 
+mod access;
 mod buckets;
 mod many;
 mod packed;
@@ -17,11 +18,13 @@ pub(super) use places::Places;
 pub(super) use search::Search;
 
 use core::hint::select_unpredictable;
+use core::slice;
 
 use super::layout::CuckooLayout;
-use crate::bits::{AllocError, BLOCK_BYTES, Block, Blocks, Line, Owned, prefetch_write};
+use crate::bits::{AllocError, BLOCK_BYTES, Block, Blocks, Line, Owned, prefetch_address_to_write};
 use crate::codec::FormatError;
 use crate::filter::InsertError;
+use access::{At, Place};
 use buckets::{Buckets, Format, NOWHERE, Operation};
 use places::Spot;
 
@@ -191,6 +194,60 @@ impl<S: Blocks> Table<S> {
     }
 }
 
+/// A fingerprint, and where its two buckets are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Located {
+    first: Place,
+    second: Place,
+    fingerprint: u32,
+}
+
+impl Located {
+    #[inline(always)]
+    fn new<B: Buckets>(buckets: B, spot: Spot) -> Self {
+        let (first, second) = (buckets.place(spot.first), buckets.place(spot.second));
+        Self { first, second, fingerprint: spot.fingerprint }
+    }
+
+    #[inline(always)]
+    fn open<B: Buckets>(self, buckets: B) -> (At, At, u32) {
+        (buckets.at(self.first), buckets.at(self.second), self.fingerprint)
+    }
+
+    #[inline(always)]
+    fn is_in<B: Buckets, L: Line>(self, buckets: B, lines: &[L]) -> bool {
+        let (first, second, fingerprint) = self.open(buckets);
+        // Both are looked at, always: which of the two holds a key can't be predicted.
+        buckets.has(lines, first, fingerprint) | buckets.has(lines, second, fingerprint)
+    }
+
+    /// Takes the fingerprint out of one of the two; false if neither has it.
+    #[inline(always)]
+    fn remove<B: Buckets>(self, buckets: B, blocks: &mut [Block]) -> bool {
+        let (first, second, fingerprint) = self.open(buckets);
+        // Both are looked at, as in a question: who waits for the first before asking for the second makes two trips to
+        // memory.
+        let in_first = buckets.find(blocks, first, fingerprint);
+        let in_second = buckets.find(blocks, second, fingerprint);
+        // And which of the two it is, is chosen without a branch. One would be mispredicted half of the time, and what the
+        // core has begun for later keys, their trips to memory included, would be thrown away.
+        let is_first = B::is_found(in_first);
+        let found = B::either(is_first, in_first, in_second);
+        if !B::is_found(found) {
+            return false;
+        }
+        buckets.take(blocks, At::either(is_first, first, second), found);
+        true
+    }
+
+    /// Starts loading both.
+    #[inline(always)]
+    fn prefetch<B: Buckets, L: Line>(self, buckets: B, lines: &[L], prefetch: impl Fn(*const L)) {
+        prefetch(buckets.address(lines, self.first));
+        prefetch(buckets.address(lines, self.second));
+    }
+}
+
 struct Contains<'a, L> {
     lines: &'a [L],
     spot: Spot,
@@ -201,12 +258,7 @@ impl<L: Line> Operation for Contains<'_, L> {
 
     #[inline(always)]
     fn run<B: Buckets>(self, buckets: B) -> bool {
-        let Self { lines, spot } = self;
-        let (first, at_first) = buckets.grid().locate(spot.first);
-        let (second, at_second) = buckets.grid().locate(spot.second);
-        // Both are looked at, always: which of the two holds a key can't be predicted.
-        buckets.has(&lines[first], at_first, spot.fingerprint)
-            | buckets.has(&lines[second], at_second, spot.fingerprint)
+        Located::new(buckets, self.spot).is_in(buckets, self.lines)
     }
 }
 
@@ -220,9 +272,7 @@ impl<L: Line> Operation for Prefetch<'_, L> {
 
     #[inline(always)]
     fn run<B: Buckets>(self, buckets: B) {
-        for bucket in [self.spot.first, self.spot.second] {
-            prefetch_write(&self.lines[buckets.grid().locate(bucket).0]);
-        }
+        Located::new(buckets, self.spot).prefetch(buckets, self.lines, prefetch_address_to_write);
     }
 }
 
@@ -237,10 +287,7 @@ impl<L: Line> Operation for Count<'_, L> {
     #[inline(always)]
     fn run<B: Buckets>(self, buckets: B) -> u64 {
         let Self { lines, spot } = self;
-        let count = |bucket| {
-            let (line, at) = buckets.grid().locate(bucket);
-            u64::from(buckets.count(&lines[line], at, spot.fingerprint))
-        };
+        let count = |bucket| u64::from(buckets.count(lines, buckets.locate(bucket), spot.fingerprint));
         let second = if spot.first == spot.second { 0 } else { count(spot.second) };
         count(spot.first) + second
     }
@@ -262,23 +309,22 @@ impl Operation for Insert<'_> {
     fn run<B: Buckets>(self, buckets: B) -> Result<bool, InsertError> {
         let Self { blocks, places, len, spot, unless_there, search } = self;
         let fingerprint = spot.fingerprint;
-        let (first, at_first) = buckets.grid().locate(spot.first);
-        let (second, at_second) = buckets.grid().locate(spot.second);
-        let (first_line, second_line) = (&blocks[first], &blocks[second]);
-        let is_there =
-            buckets.has(first_line, at_first, fingerprint) | buckets.has(second_line, at_second, fingerprint);
+        let located = Located::new(buckets, spot);
+        let is_there = located.is_in(buckets, blocks);
         if unless_there && is_there {
             return Ok(false);
         }
         // The emptier of the two, as far as the lowest free place tells: buckets fill evenly, and fewer keys find both
         // of theirs full.
-        let in_first = buckets.free(first_line, at_first);
-        let in_second = buckets.free(second_line, at_second);
-        let chosen =
-            choose(in_first <= in_second, (first, at_first, in_first), (second, at_second, in_second));
-        match chosen {
-            (_, _, NOWHERE) => search.make_room(buckets, blocks, places, spot)?,
-            (line, at, place) => buckets.put(&mut blocks[line], at, place, fingerprint),
+        let (first, second, _) = located.open(buckets);
+        let in_first = buckets.free(blocks, first);
+        let in_second = buckets.free(blocks, second);
+        let is_first = in_first <= in_second;
+        match select_unpredictable(is_first, in_first, in_second) {
+            NOWHERE => search.make_room(buckets, blocks, places, spot)?,
+            free => {
+                buckets.put(blocks, At::either(is_first, first, second), free, fingerprint);
+            }
         }
         *len += 1;
         Ok(!is_there)
@@ -296,32 +342,10 @@ impl Operation for Remove<'_> {
 
     #[inline(always)]
     fn run<B: Buckets>(self, buckets: B) -> bool {
-        let Self { blocks, len, spot } = self;
-        let (first, at_first) = buckets.grid().locate(spot.first);
-        let (second, at_second) = buckets.grid().locate(spot.second);
-        // Both are looked at, as in a question: who waits for the first before asking for the second makes two trips to
-        // memory.
-        let in_first = buckets.find(&blocks[first], at_first, spot.fingerprint);
-        let in_second = buckets.find(&blocks[second], at_second, spot.fingerprint);
-        let is_first = B::is_found(in_first);
-        let (line, at, found) = choose(is_first, (first, at_first, in_first), (second, at_second, in_second));
-        if !B::is_found(found) {
-            return false;
-        }
-        buckets.take(&mut blocks[line], at, found);
-        *len -= 1;
-        true
+        let removed = Located::new(buckets, self.spot).remove(buckets, self.blocks);
+        *self.len -= u64::from(removed);
+        removed
     }
-}
-
-/// One of two without a branch: a line, the bit in it where a bucket begins, and a place in that bucket. A branch would be
-/// mispredicted half of the time, and what the core has begun for later keys, their trips to memory included, would be
-/// thrown away.
-#[inline(always)]
-fn choose<P>(is_first: bool, first: (usize, u32, P), second: (usize, u32, P)) -> (usize, u32, P) {
-    let line = select_unpredictable(is_first, first.0, second.0);
-    let at = select_unpredictable(is_first, first.1, second.1);
-    (line, at, select_unpredictable(is_first, first.2, second.2))
 }
 
 struct All<'a, L> {
@@ -333,8 +357,7 @@ impl<L: Line> Operation for All<'_, L> {
     type Output = [u32; 8];
 
     fn run<B: Buckets>(self, buckets: B) -> [u32; 8] {
-        let (line, at) = buckets.grid().locate(self.bucket);
-        buckets.all(&self.lines[line], at)
+        buckets.all(self.lines, buckets.locate(self.bucket))
     }
 }
 
@@ -347,13 +370,14 @@ impl<L: Line> Operation for Recount<'_, L> {
     type Output = Option<u64>;
 
     fn run<B: Buckets>(self, buckets: B) -> Option<u64> {
-        let grid = buckets.grid();
-        let (mut len, mut bucket) = (0, 0);
-        for (number, line) in self.lines.iter().enumerate() {
+        let (mut len, mut left) = (0, self.places.buckets());
+        for line in self.lines {
             // What is left when all buckets are taken out of a copy must be nothing.
             let mut rest = Block(line.words());
-            while bucket < self.places.buckets() && grid.locate(bucket).0 == number {
-                let (_, at) = grid.locate(bucket);
+            let slots = left.min(u64::from(buckets.grid().per_line()));
+            left -= slots;
+            for at in (0..slots).map(|slot| buckets.locate(slot)) {
+                let line = slice::from_ref(line);
                 if !buckets.is_valid(line, at) {
                     return None;
                 }
@@ -363,8 +387,7 @@ impl<L: Line> Operation for Recount<'_, L> {
                     }
                     len += u64::from(entry != 0);
                 }
-                buckets.set_all(&mut rest, at, &[0; 8]);
-                bucket += 1;
+                buckets.set_all(slice::from_mut(&mut rest), at, &[0; 8]);
             }
             if rest != Block::default() {
                 return None;

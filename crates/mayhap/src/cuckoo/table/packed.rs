@@ -1,16 +1,18 @@
 //! Buckets whose fingerprints stand side by side, compared all at once in a register.
 
 use core::hint::select_unpredictable;
+use core::marker::PhantomData;
 
+use super::access::{Access, At, Place, Whole, Window, low_bits};
 use super::buckets::{Buckets, Entries, Grid, NOWHERE};
 use super::register::Register;
 use crate::bits::{Block, Line};
 
-/// Buckets of up to 64 (`u64`) or 128 (`u128`) bits.
+/// Buckets in registers of type `R`, that come there by way of `A`.
 ///
 /// A constant of this type, passed to inlined code, compiles to that one layout: the widths are then known.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Packed<R> {
+pub(super) struct Packed<R, A> {
     grid: Grid,
     entries: u32,
     /// Bits of a fingerprint: the width of a lane.
@@ -21,11 +23,12 @@ pub(super) struct Packed<R> {
     ones: R,
     /// The highest bit of every lane.
     tops: R,
+    access: PhantomData<A>,
 }
 
 macro_rules! constructor {
     ($register:ty) => {
-        impl Packed<$register> {
+        impl<A> Packed<$register, A> {
             pub(super) const fn new(entries: u32, bits: u32) -> Self {
                 Self::part(Grid::new(entries * bits), entries, bits)
             }
@@ -38,25 +41,22 @@ macro_rules! constructor {
                     ones |= 1 << (lane * bits);
                     lane += 1;
                 }
-                Self { grid, entries, bits, width: entries * bits, ones, tops: ones << (bits - 1) }
+                let (width, tops) = (entries * bits, ones << (bits - 1));
+                Self { grid, entries, bits, width, ones, tops, access: PhantomData }
             }
         }
     };
 }
 
+constructor!(u32);
 constructor!(u64);
 constructor!(u128);
 
-impl<R: Register> Packed<R> {
-    #[inline(always)]
-    fn load<L: Line>(self, line: &L, at: u32) -> R {
-        R::load(line, at, self.width)
-    }
-
+impl<R: Register, A: Access<R>> Packed<R, A> {
     /// Zero in the lanes that hold the fingerprint.
     #[inline(always)]
-    fn differences<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> R {
-        self.load(line, at) ^ self.ones.times(R::from_u32(fingerprint))
+    fn differences<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> R {
+        A::load(lines, at) ^ self.ones.times(R::from_u32(fingerprint))
     }
 
     /// The highest bit of the lowest lane that is zero, and perhaps of lanes above it; nothing when no lane is zero.
@@ -72,15 +72,9 @@ impl<R: Register> Packed<R> {
         let rest = self.tops.minus(self.ones);
         !((lanes & rest).plus(rest) | lanes) & self.tops
     }
-
-    /// The lowest bit of the lane whose highest bit is the lowest of `tops`. There is one.
-    #[inline(always)]
-    fn lane_of(self, tops: R) -> u32 {
-        tops.lowest() + 1 - self.bits
-    }
 }
 
-impl<R: Register> Buckets for Packed<R> {
+impl<R: Register, A: Access<R> + Copy> Buckets for Packed<R, A> {
     /// As [`lowest_zero`](Self::lowest_zero) has it.
     type Found = R;
 
@@ -95,30 +89,44 @@ impl<R: Register> Buckets for Packed<R> {
     }
 
     #[inline(always)]
-    fn has<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> bool {
-        self.lowest_zero(self.differences(line, at, fingerprint)) != R::ZERO
+    fn place(self, bucket: u64) -> Place {
+        A::place(self.grid, bucket)
     }
 
     #[inline(always)]
-    fn count<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> u32 {
-        self.all_zeros(self.differences(line, at, fingerprint)).ones()
+    fn at(self, place: Place) -> At {
+        A::at(place)
     }
 
     #[inline(always)]
-    fn free<L: Line>(self, line: &L, at: u32) -> u32 {
-        let free = self.lowest_zero(self.load(line, at));
-        select_unpredictable(free == R::ZERO, NOWHERE, self.lane_of(free))
+    fn address<L: Line>(self, lines: &[L], place: Place) -> *const L {
+        A::address(lines, place)
     }
 
     #[inline(always)]
-    fn put(self, block: &mut Block, at: u32, place: u32, fingerprint: u32) {
-        let lanes = self.load(block, at) | R::from_u32(fingerprint) << place;
-        lanes.store(block, at, self.width);
+    fn has<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> bool {
+        self.lowest_zero(self.differences(lines, at, fingerprint)) != R::ZERO
     }
 
     #[inline(always)]
-    fn find<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> R {
-        self.lowest_zero(self.differences(line, at, fingerprint))
+    fn count<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> u32 {
+        self.all_zeros(self.differences(lines, at, fingerprint)).ones()
+    }
+
+    #[inline(always)]
+    fn free<L: Line>(self, lines: &[L], at: At) -> u32 {
+        let free = self.lowest_zero(A::load(lines, at));
+        select_unpredictable(free == R::ZERO, NOWHERE, free.lowest() + 1 - self.bits)
+    }
+
+    #[inline(always)]
+    fn put(self, blocks: &mut [Block], at: At, free: u32, fingerprint: u32) {
+        A::replace(blocks, at, R::ZERO, R::from_u32(fingerprint) << free);
+    }
+
+    #[inline(always)]
+    fn find<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> R {
+        self.lowest_zero(self.differences(lines, at, fingerprint))
     }
 
     #[inline(always)]
@@ -127,14 +135,20 @@ impl<R: Register> Buckets for Packed<R> {
     }
 
     #[inline(always)]
-    fn take(self, block: &mut Block, at: u32, found: R) {
-        let lane = R::from_u32(u32::MAX >> (32 - self.bits)) << self.lane_of(found);
-        (self.load(block, at) & !lane).store(block, at, self.width);
+    fn either(is_first: bool, first: R, second: R) -> R {
+        select_unpredictable(is_first, first, second)
     }
 
     #[inline(always)]
-    fn all<L: Line>(self, line: &L, at: u32) -> Entries {
-        let lanes = self.load(line, at);
+    fn take(self, blocks: &mut [Block], at: At, found: R) {
+        // All bits of the lane whose highest bit is the lowest that is set.
+        let top = found & R::ZERO.minus(found);
+        A::replace(blocks, at, top.plus(top).minus(top >> (self.bits - 1)), R::ZERO);
+    }
+
+    #[inline(always)]
+    fn all<L: Line>(self, lines: &[L], at: At) -> Entries {
+        let lanes = A::load(lines, at);
         let mask = u32::MAX >> (32 - self.bits);
         let mut entries = Entries::default();
         for (lane, entry) in (0..self.entries).zip(&mut entries) {
@@ -144,28 +158,33 @@ impl<R: Register> Buckets for Packed<R> {
     }
 
     #[inline(always)]
-    fn set_all(self, block: &mut Block, at: u32, entries: &Entries) {
+    fn set_all(self, blocks: &mut [Block], at: At, entries: &Entries) {
         let mut lanes = R::ZERO;
         for (lane, entry) in (0..self.entries).zip(entries) {
             lanes = lanes | R::from_u32(*entry) << (lane * self.bits);
         }
-        lanes.store(block, at, self.width);
+        A::replace(blocks, at, low_bits(self.width), lanes);
     }
 }
 
 /// Buckets of more than 128 bits: eight fingerprints of 17 bits and more, as two times four.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Halves(Packed<u128>);
+pub(super) struct Halves {
+    grid: Grid,
+    half: Packed<u128, Window>,
+}
 
 impl Halves {
     pub(super) const fn new(bits: u32) -> Self {
-        Self(Packed::<u128>::part(Grid::new(8 * bits), 4, bits))
+        let grid = Grid::new(8 * bits);
+        Self { grid, half: Packed::<u128, Window>::part(grid.halved(), 4, bits) }
     }
 
-    /// Where the halves of a bucket begin.
+    /// The halves of a bucket, which are numbered as buckets half as wide.
     #[inline(always)]
-    fn halves(self, at: u32) -> [u32; 2] {
-        [at, at + self.0.width]
+    fn halves(self, at: At) -> [At; 2] {
+        let number = 2 * at.index as u64;
+        [number, number + 1].map(|half| self.half.at(self.half.place(half)))
     }
 }
 
@@ -174,7 +193,7 @@ impl Buckets for Halves {
 
     #[inline(always)]
     fn grid(self) -> Grid {
-        self.0.grid
+        self.grid
     }
 
     #[inline(always)]
@@ -183,36 +202,51 @@ impl Buckets for Halves {
     }
 
     #[inline(always)]
-    fn has<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> bool {
-        let [low, high] = self.halves(at);
-        self.0.has(line, low, fingerprint) | self.0.has(line, high, fingerprint)
+    fn place(self, bucket: u64) -> Place {
+        bucket
     }
 
     #[inline(always)]
-    fn count<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> u32 {
-        self.halves(at).map(|half| self.0.count(line, half, fingerprint)).iter().sum()
+    fn at(self, place: Place) -> At {
+        <Whole as Access<u64>>::at(place)
     }
 
     #[inline(always)]
-    fn free<L: Line>(self, line: &L, at: u32) -> u32 {
-        let [low, high] = self.halves(at);
-        let (low, high) = (self.0.free(line, low), self.0.free(line, high));
-        select_unpredictable(low == NOWHERE, high.saturating_add(self.0.width), low)
+    fn address<L: Line>(self, lines: &[L], place: Place) -> *const L {
+        self.half.address(lines, self.half.place(2 * place))
     }
 
     #[inline(always)]
-    fn put(self, block: &mut Block, at: u32, place: u32, fingerprint: u32) {
+    fn has<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> bool {
         let [low, high] = self.halves(at);
-        if place < self.0.width {
-            self.0.put(block, low, place, fingerprint);
+        self.half.has(lines, low, fingerprint) | self.half.has(lines, high, fingerprint)
+    }
+
+    #[inline(always)]
+    fn count<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> u32 {
+        self.halves(at).map(|half| self.half.count(lines, half, fingerprint)).iter().sum()
+    }
+
+    #[inline(always)]
+    fn free<L: Line>(self, lines: &[L], at: At) -> u32 {
+        let [low, high] = self.halves(at);
+        let (low, high) = (self.half.free(lines, low), self.half.free(lines, high));
+        select_unpredictable(low == NOWHERE, high.saturating_add(self.half.width), low)
+    }
+
+    #[inline(always)]
+    fn put(self, blocks: &mut [Block], at: At, free: u32, fingerprint: u32) {
+        let [low, high] = self.halves(at);
+        if free < self.half.width {
+            self.half.put(blocks, low, free, fingerprint);
         } else {
-            self.0.put(block, high, place - self.0.width, fingerprint);
+            self.half.put(blocks, high, free - self.half.width, fingerprint);
         }
     }
 
     #[inline(always)]
-    fn find<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> [u128; 2] {
-        self.halves(at).map(|half| self.0.find(line, half, fingerprint))
+    fn find<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> [u128; 2] {
+        self.halves(at).map(|half| self.half.find(lines, half, fingerprint))
     }
 
     #[inline(always)]
@@ -221,22 +255,27 @@ impl Buckets for Halves {
     }
 
     #[inline(always)]
-    fn take(self, block: &mut Block, at: u32, found: [u128; 2]) {
-        let half = usize::from(found[0] == 0);
-        self.0.take(block, self.halves(at)[half], found[half]);
+    fn either(is_first: bool, first: [u128; 2], second: [u128; 2]) -> [u128; 2] {
+        [0, 1].map(|half| select_unpredictable(is_first, first[half], second[half]))
     }
 
     #[inline(always)]
-    fn all<L: Line>(self, line: &L, at: u32) -> Entries {
-        let [low, high] = self.halves(at).map(|half| self.0.all(line, half));
+    fn take(self, blocks: &mut [Block], at: At, found: [u128; 2]) {
+        let half = usize::from(found[0] == 0);
+        self.half.take(blocks, self.halves(at)[half], found[half]);
+    }
+
+    #[inline(always)]
+    fn all<L: Line>(self, lines: &[L], at: At) -> Entries {
+        let [low, high] = self.halves(at).map(|half| self.half.all(lines, half));
         core::array::from_fn(|lane| if lane < 4 { low[lane] } else { high[lane - 4] })
     }
 
     #[inline(always)]
-    fn set_all(self, block: &mut Block, at: u32, entries: &Entries) {
+    fn set_all(self, blocks: &mut [Block], at: At, entries: &Entries) {
         let [low, high] = self.halves(at);
         let half = |from: usize| core::array::from_fn(|lane| if lane < 4 { entries[from + lane] } else { 0 });
-        self.0.set_all(block, low, &half(0));
-        self.0.set_all(block, high, &half(4));
+        self.half.set_all(blocks, low, &half(0));
+        self.half.set_all(blocks, high, &half(4));
     }
 }

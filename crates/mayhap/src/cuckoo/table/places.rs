@@ -32,6 +32,8 @@ pub(crate) struct Places {
     long_mask: u64,
     /// k.
     growth: u32,
+    /// Whether the recipe is the short one: k = 0 and f = f₀.
+    is_first: bool,
 }
 
 /// A fingerprint and its two buckets, which may be the same one.
@@ -53,6 +55,7 @@ impl Places {
             short_mask: (1 << short_bits) - 1,
             long_mask: (1 << (bits - short_bits)) - 1,
             growth,
+            is_first: growth == 0 && short_bits == bits,
         }
     }
 
@@ -68,37 +71,41 @@ impl Places {
 
     /// Where a key with this digest is, if it is there.
     #[inline(always)]
-    pub(super) fn of(&self, digest: u64) -> Spot {
-        let fingerprint = self.fingerprint(digest);
-        let first = multiply_high(digest, self.buckets);
-        Spot { first, second: self.other(first, fingerprint), fingerprint }
-    }
-
-    #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "a fingerprint has at most 32 bits")]
-    fn fingerprint(&self, digest: u64) -> u32 {
+    pub(super) fn of(&self, digest: u64) -> Spot {
         let mixed = digest.wrapping_mul(0xa076_1d64_78bd_642f);
         let short = 1 + (((mixed >> 32) * self.short_mask) >> 32);
-        if self.long_mask == 0 {
-            return short as u32;
+        let first = multiply_high(digest, self.buckets);
+        let image = self.image(short);
+        // A filter by itself, and a first layer: spared the masks and shifts.
+        if self.is_first {
+            return Spot { first, second: subtracted(image, first, self.buckets), fingerprint: short as u32 };
         }
         let long = u64::from((mixed as u32).rotate_left(16)) & self.long_mask;
-        (short | long << self.short_bits()) as u32
+        let fingerprint = (short | long << self.short_bits()) as u32;
+        Spot { first, second: self.reflected(image, first), fingerprint }
     }
 
     /// The other bucket of a fingerprint.
     #[inline(always)]
     pub(super) fn other(&self, bucket: u64, fingerprint: u32) -> u64 {
-        let short = u64::from(fingerprint) & self.short_mask;
+        let image = self.image(u64::from(fingerprint) & self.short_mask);
+        if self.growth == 0 { subtracted(image, bucket, self.buckets) } else { self.reflected(image, bucket) }
+    }
+
+    /// G of the recipe.
+    #[inline(always)]
+    fn image(&self, short: u64) -> u64 {
         // A hash, not a product: with a product, kicks lead to few different buckets, and the table is full at 84 to
         // 87 % instead of 96.
         let hash = short.wrapping_mul(0xe703_7ed1_a0b4_28db);
         let hash = (hash ^ hash >> 32).wrapping_mul(0x8ebc_6af0_9c88_c6e3);
-        let image = multiply_high(hash, self.buckets);
-        // A filter by itself, and a first layer: spared the shifts.
-        if self.growth == 0 {
-            return subtracted(image, bucket, self.buckets);
-        }
+        multiply_high(hash, self.buckets)
+    }
+
+    /// G − i, in a layer that may have grown.
+    #[inline(always)]
+    fn reflected(&self, image: u64, bucket: u64) -> u64 {
         let first = subtracted(image >> self.growth, bucket >> self.growth, self.buckets >> self.growth);
         first << self.growth | (image ^ bucket) & ((1 << self.growth) - 1)
     }

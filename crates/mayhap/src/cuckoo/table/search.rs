@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use super::buckets::{Buckets, NOWHERE};
 use super::places::{Places, Spot};
-use crate::bits::{AllocError, Block, prefetch_write};
+use crate::bits::{AllocError, Block, prefetch_address_to_write};
 use crate::filter::InsertError;
 
 /// How far to search, and the memory it takes. Allocated at the first search, a few KiB, and kept.
@@ -87,10 +87,7 @@ impl Search {
         places: &Places,
         spot: Spot,
     ) -> Result<(), InsertError> {
-        let copies = |bucket| {
-            let (line, at) = buckets.grid().locate(bucket);
-            buckets.count(&blocks[line], at, spot.fingerprint)
-        };
+        let copies = |bucket| buckets.count(blocks, buckets.locate(bucket), spot.fingerprint);
         let two = spot.first != spot.second;
         let limit = buckets.entries() << u32::from(two);
         if copies(spot.first) + if two { copies(spot.second) } else { 0 } == limit {
@@ -105,12 +102,12 @@ impl Search {
         let most = roots * (1 + self.max_kicks as usize);
         let mut number = 0;
         while let Some(node) = self.nodes.get(number).copied() {
-            let (line, at) = buckets.grid().locate(node.bucket);
-            if number >= roots && buckets.free(&blocks[line], at) != NOWHERE {
+            let at = buckets.locate(node.bucket);
+            if number >= roots && buckets.free(blocks, at) != NOWHERE {
                 self.shift(buckets, blocks, node, spot.fingerprint);
                 return Ok(());
             }
-            let entries = buckets.all(&blocks[line], at);
+            let entries = buckets.all(blocks, at);
             for (lane, entry) in (0..buckets.entries()).zip(entries) {
                 if self.nodes.len() == most {
                     break;
@@ -119,7 +116,7 @@ impl Search {
                 #[allow(clippy::cast_possible_truncation, reason = "below 2 · (max_kicks + 1)")]
                 if self.add(Node { bucket, parent: number as u32, lane }) {
                     // Its turn comes after that of all others in the queue.
-                    prefetch_write(&blocks[buckets.grid().locate(bucket).0]);
+                    prefetch_address_to_write(buckets.address(blocks, buckets.place(bucket)));
                 }
             }
             number += 1;
@@ -135,19 +132,18 @@ impl Search {
         loop {
             let parent = self.nodes.get(node.parent as usize).copied();
             let arriving = parent.map_or(fingerprint, |parent| {
-                let (line, at) = buckets.grid().locate(parent.bucket);
-                buckets.all(&blocks[line], at)[node.lane as usize]
+                buckets.all(blocks, buckets.locate(parent.bucket))[node.lane as usize]
             });
-            let (line, at) = buckets.grid().locate(node.bucket);
+            let at = buckets.locate(node.bucket);
             match vacated {
                 None => {
-                    let place = buckets.free(&blocks[line], at);
-                    buckets.put(&mut blocks[line], at, place, arriving);
+                    let free = buckets.free(blocks, at);
+                    buckets.put(blocks, at, free, arriving);
                 }
                 Some(lane) => {
-                    let mut entries = buckets.all(&blocks[line], at);
+                    let mut entries = buckets.all(blocks, at);
                     entries[lane as usize] = arriving;
-                    buckets.set_all(&mut blocks[line], at, &entries);
+                    buckets.set_all(blocks, at, &entries);
                 }
             }
             vacated = Some(node.lane);

@@ -6,6 +6,7 @@
 
 use core::hint::select_unpredictable;
 
+use super::access::{Access, At, Place, Window, low_bits};
 use super::buckets::{Buckets, Entries, Grid, NOWHERE};
 use super::register::Register;
 use crate::bits::{Block, Line};
@@ -53,37 +54,41 @@ const CODE_MASK: u32 = (1 << CODE_BITS) - 1;
 /// States of four sorted nibbles; codes from here on mean nothing.
 pub(super) const STATES: u32 = 3876;
 
-impl<R: Register> Sorted<R> {
-    #[inline(always)]
-    fn load<L: Line>(self, line: &L, at: u32) -> R {
-        R::load(line, at, self.grid.bucket_bits())
-    }
+/// A bucket in parts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts<R> {
+    /// The lowest four bits of its fingerprints.
+    nibbles: u32,
+    /// The rest of them, and above it whatever.
+    rests: R,
+    /// Bit i says whether fingerprint i is the one that was looked for.
+    equal: u32,
+}
 
-    /// Bit i says whether fingerprint i of the bucket is this one.
+impl<R: Register> Sorted<R>
+where
+    Window: Access<R>,
+{
     #[inline(always)]
-    fn equal<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> u32 {
-        let bucket = self.load(line, at);
-        let nibbles = nibbles(bucket.low()) ^ ((fingerprint % 16) * 0x1111);
-        let nibbles_equal = !(((nibbles & 0x7777) + 0x7777) | nibbles) & 0x8888;
-        let lanes = bucket >> CODE_BITS ^ self.ones.times(R::from_u32(fingerprint >> NIBBLE));
+    fn parts<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> Parts<R> {
+        let bucket: R = Window::load(lines, at);
+        let (nibbles, rests) = (nibbles(bucket.low()), bucket >> CODE_BITS);
+        let differing = nibbles ^ ((fingerprint % 16) * 0x1111);
+        let nibbles_equal = !(((differing & 0x7777) + 0x7777) | differing) & 0x8888;
+        let lanes = rests ^ self.ones.times(R::from_u32(fingerprint >> NIBBLE));
         let low = self.tops.minus(self.ones);
         let rests_equal = !((lanes & low).plus(low) | lanes) & self.tops;
-        gather(u64::from(nibbles_equal), NIBBLE, NIBBLE_GATHER) & gather(rests_equal, self.rest, self.gather)
-    }
-
-    /// A bucket in parts: its four nibbles, and the rest of its fingerprints.
-    #[inline(always)]
-    fn parts<L: Line>(self, line: &L, at: u32) -> (u64, R) {
-        let bucket = self.load(line, at);
-        (u64::from(nibbles(bucket.low())), bucket >> CODE_BITS)
+        let equal = gather(u64::from(nibbles_equal), NIBBLE, NIBBLE_GATHER)
+            & gather(rests_equal, self.rest, self.gather);
+        Parts { nibbles, rests, equal }
     }
 
     /// Writes a bucket of which the parts are in order.
     #[inline(always)]
-    fn set_parts(self, block: &mut Block, at: u32, nibbles: u64, rests: R) {
-        let nibble = |lane: u32| (nibbles >> (lane * NIBBLE)).low() % 16;
-        let code = code([nibble(0), nibble(1), nibble(2), nibble(3)]);
-        (R::from_u32(code) | rests << CODE_BITS).store(block, at, self.grid.bucket_bits());
+    fn set_parts(self, blocks: &mut [Block], at: At, nibbles: u32, rests: R) {
+        let bits = low_bits(self.grid.bucket_bits());
+        let bucket = (R::from_u32(code(nibbles)) | rests << CODE_BITS) & bits;
+        Window::replace(blocks, at, bits, bucket);
     }
 }
 
@@ -105,28 +110,29 @@ fn gather<R: Register>(tops: R, width: u32, multiplier: R) -> u32 {
 /// Four lanes without number `lane`: those below it move up by one, and the first is zero.
 #[inline(always)]
 fn without_lane<R: Register>(lanes: R, lane: u32, width: u32) -> R {
-    let (below, through) = masks::<R>(lane, width);
-    (lanes & below) << width | lanes & !through
+    let through = through::<R>(lane, width);
+    (lanes & through) << width & through | lanes & !through
 }
 
 /// Four lanes, of which the first gives way to a new number `lane`: those up to it move down by one.
 #[inline(always)]
 fn with_lane<R: Register>(lanes: R, lane: u32, width: u32, value: R) -> R {
-    let (below, through) = masks::<R>(lane, width);
-    (lanes >> width) & below | value << (lane * width) | lanes & !through
+    let through = through::<R>(lane, width);
+    (lanes & through) >> width | value << (lane * width) | lanes & !through
 }
 
-/// The bits of the lanes below number `lane`, and the same with that lane.
+/// The bits of the lanes up to number `lane`.
 #[inline(always)]
-fn masks<R: Register>(lane: u32, width: u32) -> (R, R) {
+fn through<R: Register>(lane: u32, width: u32) -> R {
     let one = R::from_u32(1);
-    let first = one << (lane * width);
-    (first.minus(one), (first << width).minus(one))
+    ((one << (lane * width)) << width).minus(one)
 }
 
-impl<R: Register> Buckets for Sorted<R> {
-    /// As [`equal`](Self::equal) has it.
-    type Found = u32;
+impl<R: Register> Buckets for Sorted<R>
+where
+    Window: Access<R>,
+{
+    type Found = Parts<R>;
 
     #[inline(always)]
     fn grid(self) -> Grid {
@@ -139,56 +145,79 @@ impl<R: Register> Buckets for Sorted<R> {
     }
 
     #[inline(always)]
-    fn has<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> bool {
-        self.equal(line, at, fingerprint) != 0
+    fn place(self, bucket: u64) -> Place {
+        <Window as Access<R>>::place(self.grid, bucket)
     }
 
     #[inline(always)]
-    fn count<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> u32 {
-        self.equal(line, at, fingerprint).count_ones()
+    fn at(self, place: Place) -> At {
+        <Window as Access<R>>::at(place)
+    }
+
+    #[inline(always)]
+    fn address<L: Line>(self, lines: &[L], place: Place) -> *const L {
+        <Window as Access<R>>::address(lines, place)
+    }
+
+    #[inline(always)]
+    fn has<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> bool {
+        self.parts(lines, at, fingerprint).equal != 0
+    }
+
+    #[inline(always)]
+    fn count<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> u32 {
+        self.parts(lines, at, fingerprint).equal.count_ones()
     }
 
     /// Zeros come first in the order, so there is room if the first is one. The place says how many there are.
     #[inline(always)]
-    fn free<L: Line>(self, line: &L, at: u32) -> u32 {
-        let zeros = self.equal(line, at, 0);
+    fn free<L: Line>(self, lines: &[L], at: At) -> u32 {
+        let zeros = self.parts(lines, at, 0).equal;
         select_unpredictable(zeros == 0, NOWHERE, 0b1111 - zeros)
     }
 
     /// The first is free. Those that come before the new one move into its place, and no sorting is needed.
     #[inline(always)]
-    fn put(self, block: &mut Block, at: u32, _: u32, fingerprint: u32) {
-        let [_, b, c, d, ..] = self.all(block, at);
+    fn put(self, blocks: &mut [Block], at: At, _: u32, fingerprint: u32) {
+        let [_, b, c, d, ..] = self.all(blocks, at);
         let is_before = |entry| u32::from(order(entry) < order(fingerprint));
         let lane = is_before(b) + is_before(c) + is_before(d);
-        let (nibbles, rests) = self.parts(block, at);
-        let nibbles = with_lane(nibbles, lane, NIBBLE, u64::from(fingerprint % 16));
+        let Parts { nibbles, rests, .. } = self.parts(blocks, at, 0);
+        let nibbles = with_lane(nibbles, lane, NIBBLE, fingerprint % 16);
         let rests = with_lane(rests, lane, self.rest, R::from_u32(fingerprint >> NIBBLE));
-        self.set_parts(block, at, nibbles, rests);
+        self.set_parts(blocks, at, nibbles, rests);
     }
 
     #[inline(always)]
-    fn find<L: Line>(self, line: &L, at: u32, fingerprint: u32) -> u32 {
-        self.equal(line, at, fingerprint)
+    fn find<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> Parts<R> {
+        self.parts(lines, at, fingerprint)
     }
 
     #[inline(always)]
-    fn is_found(found: u32) -> bool {
-        found != 0
+    fn is_found(found: Parts<R>) -> bool {
+        found.equal != 0
+    }
+
+    #[inline(always)]
+    fn either(is_first: bool, first: Parts<R>, second: Parts<R>) -> Parts<R> {
+        Parts {
+            nibbles: select_unpredictable(is_first, first.nibbles, second.nibbles),
+            rests: select_unpredictable(is_first, first.rests, second.rests),
+            equal: select_unpredictable(is_first, first.equal, second.equal),
+        }
     }
 
     /// The free place that it leaves belongs in front of all others: those before it move up by one.
     #[inline(always)]
-    fn take(self, block: &mut Block, at: u32, found: u32) {
-        let lane = found.trailing_zeros();
-        let (nibbles, rests) = self.parts(block, at);
-        let nibbles = without_lane(nibbles, lane, NIBBLE);
-        self.set_parts(block, at, nibbles, without_lane(rests, lane, self.rest));
+    fn take(self, blocks: &mut [Block], at: At, found: Parts<R>) {
+        let lane = found.equal.trailing_zeros();
+        let nibbles = without_lane(found.nibbles, lane, NIBBLE);
+        self.set_parts(blocks, at, nibbles, without_lane(found.rests, lane, self.rest));
     }
 
     #[inline(always)]
-    fn all<L: Line>(self, line: &L, at: u32) -> Entries {
-        let bucket = self.load(line, at);
+    fn all<L: Line>(self, lines: &[L], at: At) -> Entries {
+        let bucket: R = Window::load(lines, at);
         let nibbles = nibbles(bucket.low());
         let mask = u32::MAX >> (32 - self.rest);
         let mut entries = Entries::default();
@@ -200,19 +229,20 @@ impl<R: Register> Buckets for Sorted<R> {
     }
 
     #[inline(always)]
-    fn set_all(self, block: &mut Block, at: u32, entries: &Entries) {
+    fn set_all(self, blocks: &mut [Block], at: At, entries: &Entries) {
         let [a, b, c, d, ..] = *entries;
-        let sorted = sorted([a, b, c, d]);
-        let mut bucket = R::from_u32(code(sorted.map(|entry| entry % 16)));
-        for (lane, entry) in (0..4).zip(sorted) {
-            bucket = bucket | R::from_u32(entry >> NIBBLE) << (CODE_BITS + lane * self.rest);
+        let (mut nibbles, mut rests) = (0, R::ZERO);
+        for (lane, entry) in (0..4).zip(sorted([a, b, c, d])) {
+            nibbles |= (entry % 16) << (lane * NIBBLE);
+            rests = rests | R::from_u32(entry >> NIBBLE) << (lane * self.rest);
         }
-        bucket.store(block, at, self.grid.bucket_bits());
+        self.set_parts(blocks, at, nibbles, rests);
     }
 
-    fn is_valid<L: Line>(self, line: &L, at: u32) -> bool {
-        let [a, b, c, d, ..] = self.all(line, at);
-        self.load(line, at).low() & CODE_MASK < STATES && sorted([a, b, c, d]) == [a, b, c, d]
+    fn is_valid<L: Line>(self, lines: &[L], at: At) -> bool {
+        let [a, b, c, d, ..] = self.all(lines, at);
+        let bucket: R = Window::load(lines, at);
+        bucket.low() & CODE_MASK < STATES && sorted([a, b, c, d]) == [a, b, c, d]
     }
 }
 
@@ -234,11 +264,11 @@ fn sorted(entries: [u32; 4]) -> [u32; 4] {
     [a, b, c, d].map(|entry| entry.rotate_left(NIBBLE))
 }
 
-/// The code of four nibbles in order, a ≤ b ≤ c ≤ d: their number in the combinatorial number system,
+/// The code of four nibbles in order, a ≤ b ≤ c ≤ d, a the lowest: their number in the combinatorial number system,
 /// C(a, 1) + C(b + 1, 2) + C(c + 2, 3) + C(d + 3, 4).
 #[inline(always)]
-fn code([a, b, c, d]: [u32; 4]) -> u32 {
-    const fn choose(n: u32, k: u32) -> u32 {
+fn code(nibbles: u32) -> u32 {
+    const fn choose(n: usize, k: usize) -> usize {
         let (mut product, mut i) = (1, 0);
         while i < k {
             // A product of i + 1 consecutive numbers can be divided by (i + 1)!; below k numbers it is 0.
@@ -247,21 +277,21 @@ fn code([a, b, c, d]: [u32; 4]) -> u32 {
         }
         product
     }
-    const TWO: [u16; 16] = column(2);
-    const THREE: [u16; 16] = column(3);
-    const FOUR: [u16; 16] = column(4);
-    #[allow(clippy::cast_possible_truncation, reason = "C(18, 4) = 3060")]
-    const fn column(k: u32) -> [u16; 16] {
-        let mut column = [0; 16];
-        let mut nibble = 0;
-        while nibble < 16 {
-            column[nibble as usize] = choose(nibble + k - 1, k) as u16;
-            nibble += 1;
+    /// The part of two nibbles, by the byte they make, of which the lower chooses `k`.
+    #[allow(clippy::cast_possible_truncation, reason = "C(17, 3) + C(18, 4) = 3740")]
+    const fn pair(k: usize) -> [u16; 256] {
+        let mut parts = [0; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            let (low, high) = (byte % 16, byte / 16);
+            parts[byte] = (choose(low + k - 1, k) + choose(high + k, k + 1)) as u16;
+            byte += 1;
         }
-        column
+        parts
     }
-    let of = |column: &[u16; 16], nibble: u32| u32::from(column[nibble as usize % 16]);
-    a + of(&TWO, b) + of(&THREE, c) + of(&FOUR, d)
+    static LOW: [u16; 256] = pair(1);
+    static HIGH: [u16; 256] = pair(3);
+    u32::from(LOW[(nibbles & 0xff) as usize]) + u32::from(HIGH[(nibbles >> 8 & 0xff) as usize])
 }
 
 /// The four nibbles of a bucket, from its lowest 12 bits; the first is the lowest.
@@ -306,7 +336,7 @@ mod tests {
             let parts: [u32; 4] = core::array::from_fn(|i| state >> (4 * i) & 15);
             if parts.is_sorted() {
                 states += 1;
-                let code = code(parts);
+                let code = code(state);
                 assert!(!core::mem::replace(&mut seen[code as usize], true));
                 assert_eq!(nibbles(code), state);
             }

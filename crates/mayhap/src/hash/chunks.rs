@@ -1,0 +1,23 @@
+//! Keys hashed a few hundred at a time, for batches that are compiled for digests alone.
+
+use super::{Digest, Key, KeyHasher};
+
+/// Digests in a chunk: enough to keep the memory busy, few enough for the stack and the first-level cache.
+const CHUNK: usize = 256;
+
+/// Hands over the digests of the keys, a chunk at a time, with their part of the answers. The first error ends it.
+#[inline]
+pub(crate) fn in_chunks<K: Key, A, E>(
+    hasher: &KeyHasher,
+    keys: &[K],
+    answers: &mut [A],
+    mut each: impl FnMut(&[Digest], &mut [A]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut digests = [Digest::new(0); CHUNK];
+    for (keys, answers) in keys.chunks(CHUNK).zip(answers.chunks_mut(CHUNK)) {
+        let digests = &mut digests[..keys.len()];
+        hasher.digest_each(keys, digests);
+        each(digests, answers)?;
+    }
+    Ok(())
+}
