@@ -76,6 +76,23 @@ pub(crate) fn set_eight_bytes(blocks: &mut [Block], byte: usize, value: u64) {
     set_eight_bytes_of_words(blocks, byte, value);
 }
 
+/// Writes the byte with this number of all lines in a row.
+#[inline(always)]
+pub(crate) fn set_byte(blocks: &mut [Block], byte: usize, value: u8) {
+    #[cfg(target_endian = "little")]
+    {
+        assert!(byte < size_of_val(blocks), "a byte of the row");
+        // SAFETY: as in `set_eight_bytes`, for one byte, which was checked to be there.
+        unsafe { blocks.as_mut_ptr().cast::<u8>().add(byte).write(value) }
+    }
+    #[cfg(not(target_endian = "little"))]
+    {
+        let (line, word, shift) = place(byte);
+        let word = &mut blocks[line].0[word];
+        *word = *word & !(0xff << shift) | u64::from(value) << shift;
+    }
+}
+
 /// Panics unless eight bytes follow.
 #[cfg(target_endian = "little")]
 #[inline(always)]
@@ -132,6 +149,11 @@ mod tests {
             prop_assert_eq!(Block::eight_bytes_of(&quick, from), value);
             set_eight_bytes(&mut quick, from, expected);
             prop_assert_eq!(quick, before, "nothing else was written");
+
+            set_byte(&mut plain, from, 0);
+            prop_assert_eq!(Block::eight_bytes_of(&plain, from), value & !0xff);
+            set_byte(&mut plain, from, value as u8);
+            prop_assert_eq!(plain, { set_eight_bytes(&mut quick, from, value); quick });
 
             let index = 16 * line + byte % 16;
             let word = before[line].0[byte % 16 / 2];

@@ -2,8 +2,8 @@
 
 use super::DLeftCounting;
 use super::place::Geometry;
-use super::table;
-use crate::bits::{Blocks, Line, prefetch_read, prefetch_write};
+use super::table::{self, Removed};
+use crate::bits::{Block, Blocks, Line, prefetch_read, prefetch_write};
 use crate::bloom::kernel::{Keys, Pace, Source, Step, in_groups};
 use crate::filter::InsertError;
 use crate::hash::{Digest, Key};
@@ -144,27 +144,40 @@ impl Step for InsertStep<'_> {
 
 /// Removes keys.
 pub(super) struct RemoveStep<'a> {
-    filter: &'a mut DLeftCounting,
+    geometry: Geometry,
+    blocks: &'a mut [Block],
     removed: &'a mut [bool],
+    /// Copies taken away, and cells that have become free.
+    copies: u64,
+    cells: u64,
 }
 
 impl<'a> RemoveStep<'a> {
     pub(super) fn run(filter: &'a mut DLeftCounting, source: &impl Source, removed: &'a mut [bool]) {
-        let pace = filter.pace();
-        in_groups(source, &mut Self { filter, removed }, pace);
+        let (pace, geometry) = (filter.pace(), filter.geometry);
+        let mut step = Self { geometry, blocks: &mut filter.blocks, removed, copies: 0, cells: 0 };
+        in_groups(source, &mut step, pace);
+        let (copies, cells) = (step.copies, step.cells);
+        // Counted from the same cells, so neither falls below zero.
+        filter.len -= copies;
+        filter.used_cells -= cells;
     }
 }
 
 impl Step for RemoveStep<'_> {
     #[inline(always)]
     fn prefetch(&self, digests: &[u64]) {
-        prefetch(&self.filter.geometry, digests, |line| prefetch_write(&self.filter.blocks[line]));
+        prefetch(&self.geometry, digests, |line| prefetch_write(&self.blocks[line]));
     }
 
     #[inline(always)]
     fn probe(&mut self, from: usize, digests: &[u64]) {
-        for (removed, digest) in self.removed[from..].iter_mut().zip(digests) {
-            *removed = self.filter.remove_hash(Digest::new(*digest));
+        let Self { geometry, blocks, removed, copies, cells } = self;
+        for (removed, digest) in removed[from..].iter_mut().zip(digests) {
+            let outcome = table::remove(geometry.cell, blocks, &geometry.place(*digest));
+            *removed = outcome != Removed::Nothing;
+            *copies += u64::from(*removed);
+            *cells += u64::from(outcome == Removed::Freed);
         }
     }
 }

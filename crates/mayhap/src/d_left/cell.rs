@@ -1,6 +1,8 @@
 //! How a bucket is cut into cells.
 
-use crate::bits::{BLOCK_BITS, BLOCK_WORDS, Block, Line};
+use core::slice;
+
+use crate::bits::{BLOCK_BITS, BLOCK_BYTES, BLOCK_WORDS, Block, Line, set_byte, set_eight_bytes};
 
 /// The shape of a cell: so many bits of fingerprint, so many of counter.
 ///
@@ -148,11 +150,18 @@ impl Cell {
         line.words() == expected.0
     }
 
+    /// One copy less in cell `index`, which counts more than one.
+    #[inline(always)]
+    pub(super) fn lower(self, block: &mut Block, index: u32) {
+        let (byte, shift) = self.rest_place(index);
+        let row = slice::from_mut(block);
+        let one = 1 << (self.tail_bits() + shift);
+        set_eight_bytes(row, byte, Block::eight_bytes_of(row, byte) - one);
+    }
+
     #[inline(always)]
     fn set_tag(self, block: &mut Block, index: u32, tag: u8) {
-        let word = &mut block.0[index as usize / 8 % BLOCK_WORDS];
-        let shift = index % 8 * 8;
-        *word = (*word & !(0xff << shift)) | u64::from(tag) << shift;
+        set_byte(slice::from_mut(block), index as usize % BLOCK_BYTES, tag);
     }
 
     /// Bits of a cell beside its tag.
@@ -161,31 +170,27 @@ impl Cell {
         self.tail_bits() + self.counter_bits
     }
 
-    /// The word, and the bit in it, where the rest of cell `index` begins.
+    /// Eight bytes of the line with the rest of cell `index` among them: the first, and how many bits come before it. Up to
+    /// seven, so that a rest of 56 bits fits, or more where the line ends.
     #[inline(always)]
     fn rest_place(self, index: u32) -> (usize, u32) {
         let bit = TAG_BITS * self.per_bucket + self.rest_bits() * index;
-        (bit as usize / 64 % BLOCK_WORDS, bit % 64)
+        let byte = (bit / 8).min(LINE_BITS / 8 - 8);
+        (byte as usize, bit - 8 * byte)
     }
 
-    /// The rest of a cell may lie across two words. For one that doesn't, the second word is shifted away or masked
-    /// off; for one that ends the line, the second word is the first of the line, and masked off too.
     #[inline(always)]
-    fn rest(self, line: &impl Line, index: u32) -> u64 {
-        let (word, shift) = self.rest_place(index);
-        let next = line.word((word + 1) % BLOCK_WORDS);
-        ((line.word(word) >> shift) | (next << 1 << (63 - shift))) & ones(self.rest_bits())
+    fn rest<L: Line>(self, line: &L, index: u32) -> u64 {
+        let (byte, shift) = self.rest_place(index);
+        L::eight_bytes_of(slice::from_ref(line), byte) >> shift & ones(self.rest_bits())
     }
 
     #[inline(always)]
     fn set_rest(self, block: &mut Block, index: u32, rest: u64) {
-        let (word, shift) = self.rest_place(index);
-        let mask = ones(self.rest_bits());
-        block.0[word] = (block.0[word] & !(mask << shift)) | rest << shift;
-        let next = (word + 1) % BLOCK_WORDS;
-        // What is shifted out of the first word comes out at the bottom of the next: nothing if the rest fits.
-        let (mask, rest) = (mask >> 1 >> (63 - shift), rest >> 1 >> (63 - shift));
-        block.0[next] = (block.0[next] & !mask) | rest;
+        let (byte, shift) = self.rest_place(index);
+        let row = slice::from_mut(block);
+        let others = Block::eight_bytes_of(row, byte) & !(ones(self.rest_bits()) << shift);
+        set_eight_bytes(row, byte, others | rest << shift);
     }
 }
 
@@ -213,10 +218,10 @@ const fn ones(bits: u32) -> u64 {
     (1 << bits) - 1
 }
 
-// A mask of cells, and the rest of a cell, fit a word with a bit to spare.
+// A mask of cells fits a word with a bit to spare, and so does the rest of a cell with seven bits before it.
 const _: () = {
     assert!(LINE_BITS / (Cell::LEAST_FINGERPRINT_BITS + 1) < 64);
-    assert!(Cell::MOST_FINGERPRINT_BITS - TAG_BITS + Cell::MOST_COUNTER_BITS < 64);
+    assert!(Cell::MOST_FINGERPRINT_BITS - TAG_BITS + Cell::MOST_COUNTER_BITS + 7 < 64);
 };
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What is done with one key in the two lines it may be in.
 
+use core::hint::select_unpredictable;
+
 use super::cell::{Cell, Fingerprint};
 use super::place::{Geometry, Place};
 use super::tags;
@@ -64,16 +66,30 @@ pub(super) enum Removed {
 /// Takes a copy away.
 #[inline(always)]
 pub(super) fn remove(cell: Cell, blocks: &mut [Block], place: &Place) -> Removed {
-    let own = own_cells(cell, blocks, place);
-    // One that isn't full first: so at most one cell of a key is less than full, and the key takes no more cells than
-    // its copies need.
-    let Some((line, index, count)) = own.unsaturated.or(own.saturated) else { return Removed::Nothing };
-    if count > 1 {
-        cell.write(&mut blocks[line], index, place.fingerprint, count - 1);
-        Removed::Lowered
-    } else {
-        cell.clear(&mut blocks[line], index);
-        Removed::Freed
+    let mut saturated = None;
+    for (line, index) in candidates(cell, blocks, place) {
+        let held = cell.read(&blocks[line], index);
+        if held.tail != place.fingerprint.tail {
+            continue;
+        }
+        // One that isn't full first: so at most one cell of a key is less than full, and the key takes no more cells than
+        // its copies need. Then the candidates that are left don't matter. (A cell that counts one is never full.)
+        if held.count == 1 {
+            cell.clear(&mut blocks[line], index);
+            return Removed::Freed;
+        }
+        if held.count < cell.most() {
+            cell.lower(&mut blocks[line], index);
+            return Removed::Lowered;
+        }
+        saturated = Some((line, index));
+    }
+    match saturated {
+        Some((line, index)) => {
+            cell.lower(&mut blocks[line], index);
+            Removed::Lowered
+        }
+        None => Removed::Nothing,
     }
 }
 
@@ -95,24 +111,21 @@ type Found = (usize, u32, u64);
 struct Own {
     /// The one that can count one more: there is one such at most.
     unsaturated: Option<Found>,
-    /// One that can't, and how many of these there are. Nothing is known about them where the other is.
-    saturated: Option<Found>,
+    /// How many can't. Nothing is known about them where the other is.
     cells: u64,
 }
 
 #[inline(always)]
 fn own_cells(cell: Cell, blocks: &[Block], place: &Place) -> Own {
-    let mut own = Own { unsaturated: None, saturated: None, cells: 0 };
+    let mut own = Own { unsaturated: None, cells: 0 };
     for (line, index) in candidates(cell, blocks, place) {
         let held = cell.read(&blocks[line], index);
         if held.tail == place.fingerprint.tail {
-            let found = Some((line, index, held.count));
             if held.count < cell.most() {
                 // The candidates that are left can't change what is done, and whether there are any can't be predicted.
-                own.unsaturated = found;
+                own.unsaturated = Some((line, index, held.count));
                 break;
             }
-            own.saturated = found;
             own.cells += 1;
         }
     }
@@ -162,7 +175,11 @@ fn free(cell: Cell, line: &impl Line) -> u64 {
 /// take two trips to memory, not one. And both are gone through in one loop, which most often runs once or not at all:
 /// with a loop for each, a branch would have to guess in which of the two a key is.
 #[inline(always)]
-fn candidates<L: Line>(cell: Cell, lines: &[L], place: &Place) -> impl Iterator<Item = (usize, u32)> {
+fn candidates<L: Line>(
+    cell: Cell,
+    lines: &[L],
+    place: &Place,
+) -> impl Iterator<Item = (usize, u32)> + use<L> {
     let [left, right] = place.lines;
     let mut in_left = tags::equal(&lines[left], place.fingerprint.tag) & cell.all();
     let mut in_right = tags::equal(&lines[right], place.fingerprint.tag) & cell.all();
@@ -170,11 +187,12 @@ fn candidates<L: Line>(cell: Cell, lines: &[L], place: &Place) -> impl Iterator<
         if in_left | in_right == 0 {
             return None;
         }
+        // Chosen without a branch: which of the two it is can't be predicted.
         let is_left = in_left != 0;
-        let (line, index) =
-            if is_left { (left, in_left.trailing_zeros()) } else { (right, in_right.trailing_zeros()) };
+        let line = select_unpredictable(is_left, left, right);
+        let index = select_unpredictable(is_left, in_left, in_right).trailing_zeros();
         // The lowest bit that is set goes: of the left while it has one, then of the right.
-        in_right &= if is_left { in_right } else { in_right - 1 };
+        in_right &= select_unpredictable(is_left, in_right, in_right.wrapping_sub(1));
         in_left &= in_left.wrapping_sub(1);
         Some((line, index))
     })

@@ -24,13 +24,22 @@ pub(super) fn equal(line: &impl Line, tag: u8) -> u64 {
 #[inline]
 #[target_feature(enable = "sse2")]
 #[allow(clippy::cast_possible_wrap, reason = "registers are signed by name only")]
-fn sse2(line: &impl Line, tag: u8) -> u64 {
-    use core::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
+fn sse2<L: Line>(line: &L, tag: u8) -> u64 {
+    use core::arch::x86_64::{
+        __m128i, _mm_cmpeq_epi8, _mm_load_si128, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8,
+    };
+    let quarters = core::ptr::from_ref(line).cast::<__m128i>();
     let tags = _mm_set1_epi8(tag as i8);
     let mut mask = 0;
     for lane in 0..4 {
-        // Two words and not one wide load: a mapped line is read by atomic loads. A plain one is loaded whole anyway.
-        let bytes = _mm_set_epi64x(line.word(2 * lane + 1) as i64, line.word(2 * lane) as i64);
+        let bytes = if L::RACING {
+            // Two words and not one wide load: a mapped line is read by atomic loads.
+            _mm_set_epi64x(line.word(2 * lane + 1) as i64, line.word(2 * lane) as i64)
+        } else {
+            // SAFETY: a line is 64 bytes, aligned to 64: four quarters, of which this is one. Nobody writes to it, as
+            // `RACING` says.
+            unsafe { _mm_load_si128(quarters.add(lane)) }
+        };
         let equal = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, tags)).cast_unsigned();
         mask |= u64::from(equal) << (16 * lane);
     }
