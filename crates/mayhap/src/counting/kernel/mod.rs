@@ -83,6 +83,23 @@ pub(super) trait Simd: Copy {
     fn contains<C: Layout, L: Line>(self, line: &L, digest: u64) -> bool {
         self.all_above_zero::<C>(self.look::<C, L>(line, digest))
     }
+
+    /// Lowers the counters of a digest, unless one of them is zero; true if none is.
+    #[inline(always)]
+    fn remove<C: Layout>(self, line: &mut Block, digest: u64) -> bool {
+        remove_step_by_step::<_, C>(self, line, digest)
+    }
+}
+
+#[inline(always)]
+fn remove_step_by_step<V: Simd, C: Layout>(simd: V, line: &mut Block, digest: u64) -> bool {
+    let seen = simd.look::<C, _>(line, digest);
+    let found = simd.all_above_zero::<C>(seen);
+    // The only branch. Who removes keys that were added takes it always.
+    if found {
+        simd.lower::<C>(line, seen);
+    }
+    found
 }
 
 /// Does something with one key.

@@ -82,15 +82,11 @@ fn insert_line<V: Simd, C: Layout>(simd: V, line: &mut Block, digest: u64) -> bo
 impl Change for Remove {
     #[inline(always)]
     fn apply<V: Simd, C: Layout>(simd: V, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
+        if !C::TWO {
+            return simd.remove::<C>(regions.first_mut(digest), digest);
+        }
         let seen = simd.look::<C, _>(regions.shared().first(digest), digest);
         let found = simd.all_above_zero::<C>(seen);
-        if !C::TWO {
-            // The only branch. Who removes keys that were added takes it always.
-            if found {
-                simd.lower::<C>(regions.first_mut(digest), seen);
-            }
-            return found;
-        }
         let second = second_digest(digest);
         let seen_there = simd.look::<C, _>(regions.shared().second(second), second);
         let found = found & simd.all_above_zero::<C>(seen_there);
