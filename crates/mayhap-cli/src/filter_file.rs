@@ -23,6 +23,7 @@ pub(crate) struct Unlock {
 
 /// A filter file that was opened.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "a run has one or two of them, and they are not moved about")]
 pub(crate) enum FilterFile<S: Blocks = Owned> {
     /// Of keys.
     Filter(AnyFilter<S>),
