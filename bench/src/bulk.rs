@@ -56,7 +56,7 @@ fn run_cell(n: usize, p: f64, settings: &Settings) -> Result<Report, Failure> {
     }
     let medians = times.each_ref().map(|times| median(times));
     let rows = WAYS.iter().zip(medians).map(|((name, _), time)| {
-        vec![String::from(*name), report::nanoseconds(time), report::ratio(medians[0], time)]
+        vec![String::from(*name), report::nanoseconds(time), report::ratio(medians[0] / time)]
     });
     let samples: Vec<Value> =
         WAYS.iter().zip(&times).map(|((name, _), times)| json!({"name": name, "ns": times})).collect();

@@ -93,7 +93,7 @@ fn row(standing: &Standing) -> Vec<String> {
         format!("{:.2}", standing.bits_per_key),
         report::percent(standing.rate()),
     ];
-    let times = [INSERT, LATE_INSERT, HIT, MISS, DELETE].map(|operation| standing.times[operation]);
+    let times = [INSERT, LATE_INSERT, HIT, MISS, DELETE].map(|operation| standing.times.median(operation));
     row.extend(times.map(report::nanoseconds));
     row
 }

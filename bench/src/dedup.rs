@@ -42,7 +42,7 @@ pub(crate) fn run(lines: usize, mayhap: &Path, settings: &Settings) -> Result<Re
             format!("{wall:.2}"),
             format!("{:.2}", middle(runs, |run| run.cpu_seconds)),
             report::bytes(middle(runs, |run| run.peak_bytes)),
-            report::ratio(wall, ours),
+            report::ratio(wall / ours),
         ]
     });
     let named = ways.iter().map(|(name, _)| name).zip(&runs);

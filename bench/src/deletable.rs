@@ -103,7 +103,9 @@ fn row(standing: &Standing, role: Role) -> Vec<String> {
         format!("{:.2}", standing.bits_per_key),
         report::percent(standing.rate()),
     ];
-    row.extend([INSERT, HIT, MISS, DELETE].map(|operation| report::nanoseconds(standing.times[operation])));
+    row.extend(
+        [INSERT, HIT, MISS, DELETE].map(|operation| report::nanoseconds(standing.times.median(operation))),
+    );
     row.push(String::from(standing.when_full));
     row
 }

@@ -47,7 +47,7 @@ pub(crate) struct Streams {
 
 impl Streams {
     pub(crate) fn new(n: usize, settings: &Settings) -> Self {
-        let questions = settings.questions.unwrap_or(if n >= 50_000_000 { 20_000_000 } else { 4_000_000 });
+        let questions = settings.questions.unwrap_or(if n >= 50_000_000 { 20_000_000 } else { 500_000 });
         Self { n, filters: (settings.inserts / n).max(1), questions }
     }
 

@@ -127,7 +127,7 @@ fn row(entrant: &Entrant, samples: &[Vec<Sample>; 2], one_filter: Option<[[f64; 
     row.extend(ours.as_flattened().iter().copied().map(report::nanoseconds));
     let yardstick = one_filter.unwrap_or([[f64::NAN; 3]; 2]);
     for (ours, yardstick) in ours.iter().zip(yardstick) {
-        row.extend([1, 2].map(|operation| report::ratio(ours[operation], yardstick[operation])));
+        row.extend([1, 2].map(|operation| report::ratio(ours[operation] / yardstick[operation])));
     }
     row
 }

@@ -56,11 +56,11 @@ struct Arguments {
     #[arg(long, value_delimiter = ',')]
     rates: Vec<f64>,
 
-    /// Rounds of each cell [default: 9; 5 from 50M keys on; 3 for dedup]
+    /// Rounds of each cell [default: 25; 9 from 5M keys on, 5 from 50M; 3 for dedup]
     #[arg(long)]
     rounds: Option<usize>,
 
-    /// Present, and as many absent, keys asked in a round [default: 4M; 20M from 50M keys on]
+    /// Present, and as many absent, keys asked in a round [default: 500k; 20M from 50M keys on]
     #[arg(long, value_parser = parse_count)]
     questions: Option<usize>,
 
@@ -134,9 +134,15 @@ impl Settings {
         self.only.is_empty() || self.only.iter().any(|part| name.contains(part.as_str()))
     }
 
-    /// Rounds of a cell whose filters have `n` keys.
+    /// Rounds of a cell whose filters have `n` keys. Many short ones: two contestants are compared within a
+    /// round, where the machine's clock has had the least time to wander.
     fn rounds_of(&self, n: usize) -> usize {
-        self.rounds.unwrap_or(if n >= 50_000_000 { 5 } else { 9 })
+        let default = match n {
+            50_000_000.. => 5,
+            5_000_000.. => 9,
+            _ => 25,
+        };
+        self.rounds.unwrap_or(default)
     }
 }
 
@@ -146,7 +152,7 @@ fn main() -> Result<(), Failure> {
         rates: Vec::new(),
         rounds: arguments.rounds,
         questions: arguments.questions,
-        inserts: 2_000_000,
+        inserts: 1_000_000,
         only: arguments.only.clone(),
     };
     let mut cells = arguments.cells.clone();

@@ -37,6 +37,44 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     }
 }
 
+/// What `N` operations took, in nanoseconds: a value for each round.
+///
+/// The clock of a shared machine wanders by a fifth within seconds, so two contestants are compared round by
+/// round, where they ran right after each other, and not by their medians.
+#[derive(Clone, Debug)]
+pub(crate) struct Times<const N: usize>([Vec<f64>; N]);
+
+impl<const N: usize> Times<N> {
+    /// From a value of each operation for each round; NaN for what a contestant doesn't do.
+    pub(crate) fn of_rounds(rounds: impl IntoIterator<Item = [f64; N]>) -> Self {
+        let rounds: Vec<[f64; N]> = rounds.into_iter().collect();
+        Self(std::array::from_fn(|operation| rounds.iter().map(|times| times[operation]).collect()))
+    }
+
+    pub(crate) fn median(&self, operation: usize) -> f64 {
+        median(&self.0[operation])
+    }
+
+    pub(crate) fn medians(&self) -> [f64; N] {
+        self.0.each_ref().map(|rounds| median(rounds))
+    }
+
+    /// How many times as fast as `other`: the median of the quotients of each round.
+    pub(crate) fn ratio(&self, other: &Self, operation: usize) -> f64 {
+        paired_ratio(&other.0[operation], &self.0[operation])
+    }
+
+    /// How many times as long one operation takes as another of the same contestant.
+    pub(crate) fn cost_ratio(&self, operation: usize, basis: usize) -> f64 {
+        paired_ratio(&self.0[operation], &self.0[basis])
+    }
+}
+
+/// The median of the quotients of values that were measured in the same round.
+pub(crate) fn paired_ratio(dividends: &[f64], divisors: &[f64]) -> f64 {
+    median(&dividends.iter().zip(divisors).map(|(dividend, divisor)| dividend / divisor).collect::<Vec<_>>())
+}
+
 /// One filter size, one rate, one kind of key.
 pub(crate) struct Workload<'a, K> {
     /// The keys of a filter.
@@ -113,7 +151,7 @@ fn insert_loop<K, C: Contestant<K>>(filter: &mut C, keys: &[K]) -> u64 {
 }
 
 #[inline(never)]
-fn ask_loop<K, C: Contestant<K>>(filter: &C, keys: &[K]) -> u64 {
+pub(crate) fn ask_loop<K, C: Contestant<K>>(filter: &C, keys: &[K]) -> u64 {
     filter.count_present(keys)
 }
 
@@ -164,6 +202,19 @@ mod tests {
         assert!((median(&[3.0, 1.0, 2.0]) - 2.0).abs() < 1e-12);
         assert!((median(&[4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < 1e-12);
         assert!(median(&[]).is_nan());
+    }
+
+    #[test]
+    fn ratios_are_of_the_same_round() {
+        // The clock halves after the second round; one is twice as fast as the other throughout.
+        let quick = Times::of_rounds([[1.0], [1.0], [2.0]]);
+        let slow = Times::of_rounds([[2.0], [2.0], [4.0]]);
+        assert!((quick.ratio(&slow, 0) - 2.0).abs() < 1e-12);
+        assert!((slow.ratio(&quick, 0) - 0.5).abs() < 1e-12);
+        assert!((slow.median(0) - 2.0).abs() < 1e-12);
+        let both = Times::of_rounds([[3.0, 2.0], [6.0, 4.0]]);
+        assert!((both.cost_ratio(0, 1) - 1.5).abs() < 1e-12);
+        assert_eq!(both.medians(), [4.5, 3.0]);
     }
 
     #[test]

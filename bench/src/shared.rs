@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::contestants::{Contestant, FastBloomAtomic};
 use crate::keys::{self, BenchKey};
 use crate::limits::LineArray;
-use crate::measure::{median, on_threads};
+use crate::measure::{Times, median, on_threads};
 use crate::report::{self, Report};
 use crate::single::limit_bytes;
 use crate::{Failure, Settings, ours};
@@ -127,10 +127,10 @@ fn run_cell(work: &Work<'_, u64>, settings: &Settings) -> Result<Report, Failure
     let middle = |samples: &[Sample], value: &dyn Fn(&Sample) -> f64| {
         median(&samples.iter().map(value).collect::<Vec<_>>())
     };
-    let times = |samples: &[Sample]| [0, 1, 2].map(|operation| middle(samples, &|s| s.times[operation]));
+    let times = |samples: &[Sample]| Times::of_rounds(samples.iter().map(|sample| sample.times));
     let peer_name = <FastBloomAtomic as Contestant<u64>>::NAME;
     let peer = entrants.iter().zip(&samples).find(|(entrant, _)| entrant.name == peer_name);
-    let peer_times = peer.map_or([f64::NAN; 3], |(_, samples)| times(samples));
+    let peer_times = peer.map(|(_, samples)| times(samples));
     let mut rows = Vec::new();
     let mut json_rows: Vec<Value> = Vec::new();
     for (entrant, samples) in entrants.iter().zip(&samples) {
@@ -138,8 +138,9 @@ fn run_cell(work: &Work<'_, u64>, settings: &Settings) -> Result<Report, Failure
         let mut row = vec![String::from(entrant.name)];
         row.push(format!("{:.2}", middle(samples, &|s| s.bits_per_key)));
         row.push(report::percent(middle(samples, &|s| s.rate)));
-        row.extend(times.map(report::nanoseconds));
-        row.extend(peer_times.into_iter().zip(times).map(|(peer, time)| report::ratio(peer, time)));
+        row.extend(times.medians().map(report::nanoseconds));
+        let ratio = |operation| peer_times.as_ref().map_or(f64::NAN, |peer| times.ratio(peer, operation));
+        row.extend([0, 1, 2].map(ratio).map(report::ratio));
         rows.push(row);
         json_rows.push(json!({"name": entrant.name,
             "insert_hit_miss_ns": samples.iter().map(|sample| sample.times).collect::<Vec<_>>()}));
@@ -158,7 +159,7 @@ fn run_cell(work: &Work<'_, u64>, settings: &Settings) -> Result<Report, Failure
         rows,
         notes: vec![format!(
             "Medians of {rounds} interleaved rounds; wall time over all the keys of both threads; ratios \
-             against {peer_name}. Target: 3x in batches."
+             against {peer_name} in the same round. Target: 3x in batches."
         )],
         json: json!({
             "cell": "shared", "n": n, "p": work.p, "contestants": json_rows, "random_line_ns": limits,

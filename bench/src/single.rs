@@ -9,7 +9,7 @@ use crate::contestants::{
 };
 use crate::keys::{self, BenchKey, Streams, UrlArena};
 use crate::limits::LineArray;
-use crate::measure::{Sample, Workload, median, run};
+use crate::measure::{Sample, Times, Workload, median, run};
 use crate::ours::{Batches, Bloom, Calls};
 use crate::report::{self, Report};
 use crate::{Failure, Settings, verdict};
@@ -54,7 +54,6 @@ fn entrant<K, C: Contestant<K>>(role: Role) -> Entrant<K> {
 fn everybody<K: BenchKey>() -> Vec<Entrant<K>> {
     vec![
         entrant::<K, FastBloomDefault>(Role::Peer),
-        entrant::<K, FastBloomFold>(Role::Peer),
         entrant::<K, FastBloomAtomic>(Role::Peer),
         entrant::<K, BloomFilterCrate<K>>(Role::Peer),
         entrant::<K, Growable>(Role::Peer),
@@ -62,6 +61,8 @@ fn everybody<K: BenchKey>() -> Vec<Entrant<K>> {
         entrant::<K, SbbfRs<FixedState>>(Role::Peer),
         entrant::<K, ParquetSbbf>(Role::Peer),
         entrant::<K, ExactSet<K>>(Role::Peer),
+        // The yardstick runs right before ours, while the clock is the same.
+        entrant::<K, FastBloomFold>(Role::Peer),
         entrant::<K, Calls<Bloom<false>>>(Role::Calls),
         entrant::<K, Batches<Bloom<false>>>(Role::Batches),
         entrant::<K, Calls<Bloom<true>>>(Role::PortableCalls),
@@ -69,12 +70,12 @@ fn everybody<K: BenchKey>() -> Vec<Entrant<K>> {
     ]
 }
 
-/// The medians of one contestant.
+/// What one contestant has done in all the rounds.
 pub(crate) struct Standing {
     pub(crate) name: &'static str,
     pub(crate) role: Role,
-    /// Nanoseconds of insert, hit, miss.
-    pub(crate) times: [f64; 3],
+    /// Of insert, hit, miss.
+    pub(crate) times: Times<3>,
     pub(crate) bits_per_key: f64,
     pub(crate) false_positives: u64,
     pub(crate) absent_asked: u64,
@@ -88,7 +89,7 @@ impl Standing {
         Self {
             name,
             role,
-            times: [middle(|s| s.insert_ns), middle(|s| s.hit_ns), middle(|s| s.miss_ns)],
+            times: Times::of_rounds(samples.iter().map(|s| [s.insert_ns, s.hit_ns, s.miss_ns])),
             bits_per_key: middle(|s| s.bits_per_key),
             false_positives: samples.iter().map(|s| s.false_positives).sum(),
             absent_asked: samples.iter().map(|s| s.absent_asked).sum(),
@@ -209,16 +210,17 @@ pub(crate) fn textbook_bits_per_key(p: f64) -> f64 {
 
 fn table(cell: Cell, rounds: usize, standings: &[Standing], limit: &Limit, json: Value) -> Report {
     let yardstick = standings.iter().find(|standing| standing.name == YARDSTICK);
-    let yardstick_times = yardstick.map_or([f64::NAN; 3], |standing| standing.times);
     let mut rows: Vec<Vec<String>> = standings
         .iter()
         .map(|standing| {
             let mut row = vec![String::from(standing.name)];
             row.push(format!("{:.2}", standing.bits_per_key));
             row.push(report::percent(standing.rate()));
-            row.extend(standing.times.map(report::nanoseconds));
-            let pairs = yardstick_times.into_iter().zip(standing.times);
-            row.extend(pairs.map(|(yardstick, time)| report::ratio(yardstick, time)));
+            row.extend(standing.times.medians().map(report::nanoseconds));
+            let ratio = |operation| {
+                yardstick.map_or(f64::NAN, |yardstick| standing.times.ratio(&yardstick.times, operation))
+            };
+            row.extend([0, 1, 2].map(ratio).map(report::ratio));
             row
         })
         .collect();
@@ -230,8 +232,8 @@ fn table(cell: Cell, rounds: usize, standings: &[Standing], limit: &Limit, json:
         rows.push(row);
     }
     let mut notes = vec![format!(
-        "Medians of {rounds} interleaved rounds, CPU time; ratios against {YARDSTICK}; rates on {} absent \
-         keys. Textbook: {:.2} bits per key. The limit reads from {}.",
+        "Medians of {rounds} interleaved rounds, CPU time; ratios against {YARDSTICK} in the same round; rates \
+         on {} absent keys. Textbook: {:.2} bits per key. The limit reads from {}.",
         report::count(standings.first().map_or(0, |s| usize::try_from(s.absent_asked).unwrap_or(0))),
         textbook_bits_per_key(cell.p),
         report::bytes(limit.bytes),

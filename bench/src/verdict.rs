@@ -1,6 +1,7 @@
 //! The project's targets, checked against a cell: what was promised, what was measured, who was faster.
 
 use crate::contestants::YARDSTICK;
+use crate::measure::Times;
 use crate::report;
 use crate::single::{Cell, KeyKind, Limit, OPERATIONS, Role, Standing, textbook_bits_per_key};
 
@@ -49,7 +50,7 @@ fn against_yardstick(ours: &Standing, yardstick: &Standing, targets: [f64; 3]) -
     let mut missed = Vec::new();
     let mut measured = Vec::new();
     for (operation, target) in targets.into_iter().enumerate() {
-        let ratio = yardstick.times[operation] / ours.times[operation];
+        let ratio = ours.times.ratio(&yardstick.times, operation);
         measured.push(format!("{} {ratio:.2}x of {target:.2}x", OPERATIONS[operation]));
         if ratio < target {
             missed.push(OPERATIONS[operation]);
@@ -61,7 +62,7 @@ fn against_yardstick(ours: &Standing, yardstick: &Standing, targets: [f64; 3]) -
 }
 
 fn against_limit(ours: &Standing, limit: &Limit) -> String {
-    let worst = ours.times.into_iter().fold(0.0, f64::max) / limit.huge_pages;
+    let worst = ours.times.medians().into_iter().fold(0.0, f64::max) / limit.huge_pages;
     let outcome = if worst <= 1.5 { "met" } else { "MISSED" };
     format!(
         "Target of 1.5x of the random line (huge pages): {outcome}, the slowest operation is at {worst:.2}x."
@@ -95,12 +96,16 @@ fn beaten_by(ours: &Standing, peer: &Standing) -> Option<String> {
 }
 
 /// The operations a peer is faster at, with both times.
-pub(crate) fn faster(operations: &[&str], peer_ns: &[f64], our_ns: &[f64]) -> Option<String> {
-    let times = operations.iter().zip(peer_ns.iter().zip(our_ns));
-    let faster: Vec<String> = times
-        .filter(|(_, (peer, ours))| peer < ours)
-        .map(|(operation, (&peer, &ours))| {
-            format!("{operation} ({} against {} ns)", report::nanoseconds(peer), report::nanoseconds(ours))
+pub(crate) fn faster<const N: usize>(
+    operations: &[&str; N],
+    peer: &Times<N>,
+    ours: &Times<N>,
+) -> Option<String> {
+    let faster: Vec<String> = (0..N)
+        .filter(|&operation| peer.ratio(ours, operation) > 1.0)
+        .map(|operation| {
+            let [peer, ours] = [peer, ours].map(|times| report::nanoseconds(times.median(operation)));
+            format!("{} ({peer} against {ours} ns)", operations[operation])
         })
         .collect();
     (!faster.is_empty()).then(|| faster.join(", "))
@@ -111,6 +116,7 @@ mod tests {
     use super::*;
 
     fn standing(name: &'static str, role: Role, times: [f64; 3], bits_per_key: f64) -> Standing {
+        let times = Times::of_rounds([times]);
         Standing { name, role, times, bits_per_key, false_positives: 10_000, absent_asked: 1_000_000 }
     }
 

@@ -1,7 +1,7 @@
 //! The timed loop of filters that forget.
 
 use crate::contestants::Removing;
-use crate::measure::{Sample, Workload, ask, cpu_time};
+use crate::measure::{Sample, Workload, ask, ask_loop, cpu_time};
 use crate::{Failure, keys};
 
 /// What one contestant did in one round, with keys taken out again.
@@ -11,6 +11,8 @@ pub(crate) struct RemovalSample {
     pub(crate) sample: Sample,
     /// Inserts from there on; NaN where there are none.
     pub(crate) late_insert_ns: f64,
+    /// Asking for the keys that are removed next, in the same order; NaN for a filter that can't remove.
+    pub(crate) doomed_hit_ns: f64,
     /// NaN for a filter that can't remove.
     pub(crate) remove_ns: f64,
     /// Keys that went in: fewer than asked for when the filter was full before.
@@ -29,6 +31,7 @@ impl RemovalSample {
         Self {
             sample,
             late_insert_ns: nan,
+            doomed_hit_ns: nan,
             remove_ns: nan,
             held,
             bits_per_slot: nan,
@@ -77,8 +80,9 @@ pub(crate) fn run_removing<K: Copy, C: Removing<K>>(
     // Half of the keys, so that the others can be asked for; of a large filter no more than are asked for
     // elsewhere.
     let (gone, kept) = held.split_at((held.len() / 2).min(hits.len()));
+    let (present, doomed_time) = cpu_time(|| ask_loop(&filter, gone));
     let (removed, remove_time) = cpu_time(|| remove_loop(&mut filter, gone));
-    lost += gone.len() as u64 - removed;
+    lost += 2 * gone.len() as u64 - present - removed;
     let kept = &kept[..kept.len().min(hits.len())];
     lost += kept.len() as u64 - filter.count_present(kept);
     if lost > 0 && C::LOSES.is_none() {
@@ -96,11 +100,12 @@ pub(crate) fn run_removing<K: Copy, C: Removing<K>>(
     Ok(RemovalSample {
         sample,
         late_insert_ns: late.ns(),
+        doomed_hit_ns: doomed_time as f64 / gone.len() as f64,
         remove_ns: remove_time as f64 / gone.len() as f64,
         held: held.len(),
         bits_per_slot: filter.slots().map_or(f64::NAN, |slots| filter.bits() as f64 / slots as f64),
         lost,
-        known_asked: (hits.len() + gone.len() + kept.len()) as u64,
+        known_asked: (hits.len() + 2 * gone.len() + kept.len()) as u64,
     })
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::contestants::{Contestant, Removing};
 use crate::keys::{self, Streams};
-use crate::measure::{Workload, median, run};
+use crate::measure::{Sample, Times, Workload, median, run};
 use crate::report;
 use crate::single::Role;
 use crate::{Failure, Settings};
@@ -60,21 +60,23 @@ pub(crate) fn entrant_that_keeps_all<C: Contestant<u64>>(role: Role, when_full: 
     Entrant { name: C::NAME, role, when_full, loses: None, run }
 }
 
-/// What is timed. The second is of tables of slots only.
-pub(crate) const OPERATIONS: [&str; 5] = ["insert", "insert above half", "hit", "miss", "delete"];
+/// What is timed. The second is of tables of slots only; the last asks for the keys that are deleted next.
+pub(crate) const OPERATIONS: [&str; 6] =
+    ["insert", "insert above half", "hit", "miss", "delete", "hit before delete"];
 pub(crate) const INSERT: usize = 0;
 pub(crate) const LATE_INSERT: usize = 1;
 pub(crate) const HIT: usize = 2;
 pub(crate) const MISS: usize = 3;
 pub(crate) const DELETE: usize = 4;
+pub(crate) const DOOMED_HIT: usize = 5;
 
-/// The medians of one contestant.
+/// What one contestant has done in all the rounds.
 pub(crate) struct Standing {
     pub(crate) name: &'static str,
     pub(crate) role: Role,
     pub(crate) when_full: &'static str,
-    /// Nanoseconds of each operation; NaN for what there is not.
-    pub(crate) times: [f64; 5],
+    /// NaN for what there is not.
+    pub(crate) times: Times<6>,
     pub(crate) bits_per_key: f64,
     pub(crate) bits_per_slot: f64,
     /// The fewest keys a round's filter took.
@@ -94,13 +96,10 @@ impl Standing {
             name: entrant.name,
             role: entrant.role,
             when_full: entrant.when_full,
-            times: [
-                middle(|s| s.sample.insert_ns),
-                middle(|s| s.late_insert_ns),
-                middle(|s| s.sample.hit_ns),
-                middle(|s| s.sample.miss_ns),
-                middle(|s| s.remove_ns),
-            ],
+            times: Times::of_rounds(samples.iter().map(|s| {
+                let Sample { insert_ns, hit_ns, miss_ns, .. } = s.sample;
+                [insert_ns, s.late_insert_ns, hit_ns, miss_ns, s.remove_ns, s.doomed_hit_ns]
+            })),
             bits_per_key: middle(|s| s.sample.bits_per_key),
             bits_per_slot: middle(|s| s.bits_per_slot),
             held: samples.iter().map(|s| s.held).min().unwrap_or(0),
@@ -166,8 +165,9 @@ impl Race {
     pub(crate) fn method(&self) -> String {
         let asked = self.standings.first().map_or(0, |standing| standing.absent_asked);
         format!(
-            "Medians of {} interleaved rounds, CPU time; rates on {} absent keys. Deleted is half of the keys \
-             (of a large filter as many as are asked for); then the others are looked for.",
+            "Medians of {} interleaved rounds, CPU time; ratios within a round; rates on {} absent keys. \
+             Deleted is half of the keys (of a large filter as many as are asked for), right after asking for \
+             the same keys in the same order; then the others are looked for.",
             self.rounds,
             report::count(usize::try_from(asked).unwrap_or(0)),
         )
@@ -181,7 +181,7 @@ fn samples_json(name: &str, samples: &[RemovalSample]) -> Value {
         "bits_per_key": all(|s| s.sample.bits_per_key),
         "insert_ns": all(|s| s.sample.insert_ns), "late_insert_ns": all(|s| s.late_insert_ns),
         "hit_ns": all(|s| s.sample.hit_ns), "miss_ns": all(|s| s.sample.miss_ns),
-        "remove_ns": all(|s| s.remove_ns),
+        "hit_before_remove_ns": all(|s| s.doomed_hit_ns), "remove_ns": all(|s| s.remove_ns),
         "held": samples.iter().map(|s| s.held).collect::<Vec<_>>(),
         "lost": samples.iter().map(|s| s.lost).sum::<u64>(),
         "false_positives": samples.iter().map(|s| s.sample.false_positives).sum::<u64>(),

@@ -1,6 +1,6 @@
 //! The targets checked against a race: what was promised, what was measured, who was faster.
 
-use super::{DELETE, HIT, OPERATIONS, Race, Standing};
+use super::{DELETE, DOOMED_HIT, OPERATIONS, Race, Standing};
 use crate::report;
 use crate::verdict::faster as faster_operations;
 
@@ -19,15 +19,15 @@ impl Race {
         self.ours().filter_map(target).collect()
     }
 
-    /// One sentence for these of ours: are deletes as fast as hits?
+    /// One sentence for these of ours: are deletes as fast as hits of the same keys?
     pub(crate) fn deletes_against_hits(&self, admit: impl Fn(&Standing) -> bool) -> Option<String> {
-        let removing = self.ours().filter(|ours| admit(ours) && !ours.times[DELETE].is_nan());
+        let removing = self.ours().filter(|ours| admit(ours) && !ours.times.median(DELETE).is_nan());
         let ratios = removing.map(|ours| {
-            let ratio = ours.times[DELETE] / ours.times[HIT];
+            let ratio = ours.times.cost_ratio(DELETE, DOOMED_HIT);
             (ratio <= MOST_OF_A_HIT, format!("{} ({ratio:.2}x)", ours.name))
         });
         let outcome = outcome(["met by", "MISSED by"], ratios)?;
-        Some(format!("Deletes in at most {MOST_OF_A_HIT}x of a hit: {outcome}."))
+        Some(format!("Deletes in at most {MOST_OF_A_HIT}x of hits of the same keys: {outcome}."))
     }
 
     /// One sentence for each peer that is faster than one of ours at anything.
@@ -80,7 +80,7 @@ impl Race {
 /// Whether ours is `least` times as fast as a peer in all these operations, and how many times in each. What
 /// one of the two doesn't do isn't compared.
 fn against(ours: &Standing, peer: &Standing, least: f64, operations: &[usize]) -> (bool, String) {
-    let ratio = |&operation: &usize| (OPERATIONS[operation], peer.times[operation] / ours.times[operation]);
+    let ratio = |&operation: &usize| (OPERATIONS[operation], ours.times.ratio(&peer.times, operation));
     let ratios: Vec<_> = operations.iter().map(ratio).filter(|(_, ratio)| !ratio.is_nan()).collect();
     let mut figures: Vec<String> =
         ratios.iter().map(|(operation, ratio)| format!("{operation} {ratio:.2}x")).collect();
@@ -122,15 +122,16 @@ fn faster(ours: &Standing, peer: &Standing) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::removing::{INSERT, MISS};
+    use crate::measure::Times;
+    use crate::removing::{HIT, INSERT, MISS};
     use crate::single::Role;
 
-    fn standing(name: &'static str, role: Role, times: [f64; 5], bits_per_key: f64) -> Standing {
+    fn standing(name: &'static str, role: Role, times: [f64; 6], bits_per_key: f64) -> Standing {
         Standing {
             name,
             role,
             when_full: "",
-            times,
+            times: Times::of_rounds([times]),
             bits_per_key,
             bits_per_slot: bits_per_key * 0.95,
             held: 1_000,
@@ -145,9 +146,9 @@ mod tests {
     #[test]
     fn says_what_was_met_missed_and_who_was_faster() {
         let standings = vec![
-            standing("slow", Role::Peer, [20.0, 90.0, 20.0, 20.0, f64::NAN], 17.0),
-            standing("small", Role::Peer, [20.0, 90.0, 15.0, 7.0, 9.0], 8.0),
-            standing("ours", Role::Calls, [10.0, 30.0, 8.0, 8.0, 10.0], 16.8),
+            standing("slow", Role::Peer, [20.0, 90.0, 20.0, 20.0, f64::NAN, f64::NAN], 17.0),
+            standing("small", Role::Peer, [20.0, 90.0, 15.0, 7.0, 9.0, 15.0], 8.0),
+            standing("ours", Role::Calls, [10.0, 30.0, 8.0, 8.0, 10.0, 8.0], 16.8),
         ];
         let race = Race { rounds: 1, standings, json: Vec::new() };
         assert_eq!(
@@ -158,7 +159,7 @@ mod tests {
         );
         assert_eq!(
             race.deletes_against_hits(|_| true).as_deref(),
-            Some("Deletes in at most 1.2x of a hit: MISSED by ours (1.25x).")
+            Some("Deletes in at most 1.2x of hits of the same keys: MISSED by ours (1.25x).")
         );
         let faster = race.faster_peers();
         assert_eq!(
