@@ -67,6 +67,7 @@ pub mod any;
 pub mod bitmap;
 pub mod bits;
 pub mod bloom;
+mod choices;
 pub mod codec;
 pub mod counting;
 pub mod cuckoo;

@@ -44,7 +44,7 @@ pub(super) fn add_or_make<K: Keyspace>(
 }
 
 /// Several `BF.ADD` of one key.
-pub(super) fn run<K: Keyspace>(host: &K, key: &[u8], items: &[&[u8]], replies: &mut Vec<Reply>) -> Effect {
+pub(crate) fn run<K: Keyspace>(host: &K, key: &[u8], items: &[&[u8]], replies: &mut Vec<Reply>) -> Effect {
     replies.reserve(items.len());
     let found = match find_or_make(host, key) {
         Ok(found) => found,
@@ -76,7 +76,7 @@ pub(super) fn run<K: Keyspace>(host: &K, key: &[u8], items: &[&[u8]], replies: &
 }
 
 /// Several `BF.MADD` of one key, each of as many items as `counts` says.
-pub(super) fn run_many<K: Keyspace>(
+pub(crate) fn run_many<K: Keyspace>(
     host: &K,
     key: &[u8],
     items: &[&[u8]],

@@ -12,7 +12,7 @@ use crate::{Keyspace, Reply, Value};
 
 /// A filter that is in use.
 #[derive(Clone, Copy)]
-pub(super) enum Bloom<'a> {
+pub(crate) enum Bloom<'a> {
     Native(&'a SharedScalableBloom),
     RedisBloom(&'a RwLock<RedisBloom>),
 }
@@ -38,7 +38,7 @@ impl Ask for Bloom<'_> {
 
 impl<'a> Bloom<'a> {
     /// The filter, if the value is one.
-    pub(super) const fn of(value: &'a Value) -> Option<Self> {
+    pub(crate) const fn of(value: &'a Value) -> Option<Self> {
         match value {
             Value::Bloom(filter) => Some(Self::Native(filter)),
             Value::RedisBloom(filter) => Some(Self::RedisBloom(filter)),

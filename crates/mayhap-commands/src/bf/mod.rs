@@ -10,11 +10,11 @@
 //! Arguments, defaults, replies and texts of errors are those of RedisBloom; `docs/commands.md` lists where the native
 //! layout differs, and what is added.
 
-mod add;
+pub(crate) mod add;
 mod create;
 mod dump;
 mod errors;
-mod filter;
+pub(crate) mod filter;
 mod info;
 mod insert;
 mod reserve;
@@ -24,7 +24,7 @@ pub use table::SPECS;
 
 use crate::ask;
 use crate::spec::{CommandId, wrong_arity};
-use crate::{Effect, Keyspace, Outcome, Reply};
+use crate::{Keyspace, Outcome};
 use filter::Bloom;
 
 /// Whether a command is one of these.
@@ -66,50 +66,5 @@ pub fn execute<K: Keyspace>(host: &K, id: CommandId, words: &[&[u8]]) -> Outcome
         (CommandId::BfScandump, [_, key, iterator]) => dump::scan_dump(host, key, iterator).into(),
         (CommandId::BfLoadchunk, [_, key, iterator, bytes]) => dump::load_chunk(host, key, iterator, bytes),
         _ => wrong_arity(id).into(),
-    }
-}
-
-/// Executes several, each of as many items as `counts` says.
-pub fn execute_wide_run<K: Keyspace>(
-    host: &K,
-    id: CommandId,
-    key: &[u8],
-    items: &[&[u8]],
-    counts: &[usize],
-    replies: &mut Vec<Reply>,
-) -> Effect {
-    match id {
-        CommandId::BfMadd => add::run_many(host, key, items, counts, replies),
-        CommandId::BfMexists => {
-            ask::run_many(host.find(key).as_deref().and_then(Bloom::of), items, counts, replies);
-            Effect::None
-        }
-        _ => {
-            // Not one that runs: see `mayhap_commands::runs_wide`.
-            replies.extend(counts.iter().map(|_| wrong_arity(id)));
-            Effect::None
-        }
-    }
-}
-
-/// Executes several, one for each item.
-pub fn execute_run<K: Keyspace>(
-    host: &K,
-    id: CommandId,
-    key: &[u8],
-    items: &[&[u8]],
-    replies: &mut Vec<Reply>,
-) -> Effect {
-    match id {
-        CommandId::BfAdd => add::run(host, key, items, replies),
-        CommandId::BfExists => {
-            ask::run(host.find(key).as_deref().and_then(Bloom::of), items, replies);
-            Effect::None
-        }
-        _ => {
-            // Not one that runs: see `mayhap_commands::runs`.
-            replies.extend(items.iter().map(|_| wrong_arity(id)));
-            Effect::None
-        }
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn add<K: Keyspace>(host: &K, key: &[u8], item: &[u8], mode: Mode) ->
 }
 
 /// Several `CF.ADD` of one key.
-pub(super) fn run<K: Keyspace>(host: &K, key: &[u8], items: &[&[u8]], replies: &mut Vec<Reply>) -> Effect {
+pub(crate) fn run<K: Keyspace>(host: &K, key: &[u8], items: &[&[u8]], replies: &mut Vec<Reply>) -> Effect {
     replies.reserve(items.len());
     let mut refuse_all = |reply: &Reply| {
         replies.extend(items.iter().map(|_| reply.clone()));

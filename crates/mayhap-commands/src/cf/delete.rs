@@ -17,7 +17,7 @@ pub(super) fn delete<K: Keyspace>(host: &K, key: &[u8], item: &[u8]) -> Outcome 
 }
 
 /// Several `CF.DEL` of one key.
-pub(super) fn run<K: Keyspace>(host: &K, key: &[u8], items: &[&[u8]], replies: &mut Vec<Reply>) -> Effect {
+pub(crate) fn run<K: Keyspace>(host: &K, key: &[u8], items: &[&[u8]], replies: &mut Vec<Reply>) -> Effect {
     replies.reserve(items.len());
     let held = host.find(key);
     let Some(filter) = held.as_deref().and_then(Cuckoo::of) else {

@@ -12,7 +12,7 @@ use crate::{Keyspace, NativeCuckoo, Reply, Value};
 
 /// A filter that is in use.
 #[derive(Clone, Copy)]
-pub(super) enum Cuckoo<'a> {
+pub(crate) enum Cuckoo<'a> {
     Native(&'a RwLock<NativeCuckoo>),
     RedisBloom(&'a RwLock<RedisCuckoo>),
 }
@@ -82,7 +82,7 @@ impl Ask for Cuckoo<'_> {
 
 impl<'a> Cuckoo<'a> {
     /// The filter, if the value is one.
-    pub(super) const fn of(value: &'a Value) -> Option<Self> {
+    pub(crate) const fn of(value: &'a Value) -> Option<Self> {
         match value {
             Value::Cuckoo(filter) => Some(Self::Native(filter)),
             Value::RedisCuckoo(filter) => Some(Self::RedisBloom(filter)),

@@ -11,12 +11,12 @@
 //! Arguments, defaults, replies and texts of errors are those of RedisBloom; `docs/commands.md` lists where the native
 //! layout differs, and what is added.
 
-mod add;
+pub(crate) mod add;
 mod create;
-mod delete;
+pub(crate) mod delete;
 mod dump;
 mod errors;
-mod filter;
+pub(crate) mod filter;
 mod info;
 mod native;
 mod reserve;
@@ -27,7 +27,7 @@ pub use table::SPECS;
 use crate::ask;
 use crate::spec::{CommandId, wrong_arity};
 use crate::words::is;
-use crate::{Effect, Keyspace, Outcome, Reply};
+use crate::{Keyspace, Outcome};
 use filter::{Cuckoo, Mode};
 
 /// Whether a command is one of these.
@@ -75,50 +75,5 @@ pub fn execute<K: Keyspace>(host: &K, id: CommandId, words: &[&[u8]]) -> Outcome
         (CommandId::CfScandump, [_, key, position]) => dump::scan_dump(host, key, position).into(),
         (CommandId::CfLoadchunk, [_, key, position, bytes]) => dump::load_chunk(host, key, position, bytes),
         _ => wrong_arity(id).into(),
-    }
-}
-
-/// Executes several, each of as many items as `counts` says.
-pub fn execute_wide_run<K: Keyspace>(
-    host: &K,
-    id: CommandId,
-    key: &[u8],
-    items: &[&[u8]],
-    counts: &[usize],
-    replies: &mut Vec<Reply>,
-) -> Effect {
-    match id {
-        CommandId::CfMexists => {
-            ask::run_many(host.find(key).as_deref().and_then(Cuckoo::of), items, counts, replies);
-            Effect::None
-        }
-        _ => {
-            // Not one that runs: see `mayhap_commands::runs_wide`.
-            replies.extend(counts.iter().map(|_| wrong_arity(id)));
-            Effect::None
-        }
-    }
-}
-
-/// Executes several, one for each item.
-pub fn execute_run<K: Keyspace>(
-    host: &K,
-    id: CommandId,
-    key: &[u8],
-    items: &[&[u8]],
-    replies: &mut Vec<Reply>,
-) -> Effect {
-    match id {
-        CommandId::CfAdd => add::run(host, key, items, replies),
-        CommandId::CfDel => delete::run(host, key, items, replies),
-        CommandId::CfExists => {
-            ask::run(host.find(key).as_deref().and_then(Cuckoo::of), items, replies);
-            Effect::None
-        }
-        _ => {
-            // Not one that runs: see `mayhap_commands::runs`.
-            replies.extend(items.iter().map(|_| wrong_arity(id)));
-            Effect::None
-        }
     }
 }

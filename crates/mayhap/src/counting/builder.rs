@@ -4,8 +4,9 @@ use super::CountingBloom;
 use super::layout::{CounterLayout, CounterShape, CounterWidth};
 use crate::bits::Owned;
 use crate::bloom::kernel::Kernel;
+use crate::choices::{DEFAULT_RATE, choices};
 use crate::error::Error;
-use crate::hash::{KeyHasher, SecretKey};
+use crate::hash::KeyHasher;
 use crate::plan::Plan;
 use crate::sizing::{CountingPlan, SizingError};
 
@@ -35,62 +36,27 @@ pub struct CountingBuilder {
     portable: bool,
 }
 
-/// The rate of a filter that was given keys or bytes alone.
-const DEFAULT_RATE: f64 = 0.01;
-
-impl CountingBuilder {
+choices!(CountingBuilder {
     /// How many distinct keys the filter is for.
-    pub fn keys(mut self, keys: u64) -> Self {
-        self.keys = Some(keys);
-        self
-    }
+    keys: u64,
 
     /// Of the keys that are not in the set, the part that is answered "mayhap" at most. 1 % if not given.
-    pub fn rate(mut self, rate: f64) -> Self {
-        self.rate = Some(rate);
-        self
-    }
+    rate: f64,
 
     /// The most memory the counters may take.
-    pub fn bytes(mut self, bytes: u64) -> Self {
-        self.bytes = Some(bytes);
-        self
-    }
+    bytes: u64,
 
     /// How wide the counters are. 4 bits if not given.
-    pub fn width(mut self, width: CounterWidth) -> Self {
-        self.width = width;
-        self
-    }
+    width: CounterWidth,
 
     /// The shape, instead of the one that `sizing` would choose: one cache line for speed, or two for less memory.
-    pub fn shape(mut self, shape: CounterShape) -> Self {
-        self.shape = Some(shape);
-        self
-    }
-
-    /// XXH3 with this seed.
-    pub fn seed(self, seed: u64) -> Self {
-        self.hasher(KeyHasher::xxh3(seed))
-    }
-
-    /// SipHash-1-3 with a secret key: for keys that come from strangers.
-    pub fn secret_key(self, key: SecretKey) -> Self {
-        self.hasher(KeyHasher::sip13(key))
-    }
-
-    /// Any hasher.
-    pub fn hasher(mut self, hasher: KeyHasher) -> Self {
-        self.hasher = hasher;
-        self
-    }
+    shape: CounterShape,
 
     /// Refuse, instead of allocating more than this.
-    pub fn max_bytes(mut self, limit: u64) -> Self {
-        self.max_bytes = Some(limit);
-        self
-    }
+    max_bytes: u64,
+});
 
+impl CountingBuilder {
     /// Use the portable code even where the CPU has better: for tests and comparisons.
     pub fn portable(mut self) -> Self {
         self.portable = true;

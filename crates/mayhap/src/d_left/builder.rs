@@ -3,8 +3,9 @@
 use super::DLeftCounting;
 use super::place::Geometry;
 use crate::bits::{AllocError, Owned};
+use crate::choices::{DEFAULT_RATE, choices};
 use crate::error::Error;
-use crate::hash::{KeyHasher, SecretKey};
+use crate::hash::KeyHasher;
 use crate::plan::Plan;
 use crate::sizing::d_left::{COUNTER_BITS, DLeftPlan};
 use crate::sizing::{SizingError, check_rate};
@@ -28,51 +29,22 @@ pub struct DLeftBuilder {
     max_bytes: Option<u64>,
 }
 
-/// The rate of a filter that was given keys alone.
-const DEFAULT_RATE: f64 = 0.01;
-
-impl DLeftBuilder {
+choices!(DLeftBuilder {
     /// How many distinct keys the filter is for.
-    pub fn keys(mut self, keys: u64) -> Self {
-        self.keys = Some(keys);
-        self
-    }
+    keys: u64,
 
     /// Of the keys that are not in the set, the part that is answered "mayhap" at most. 1 % if not given.
-    pub fn rate(mut self, rate: f64) -> Self {
-        self.rate = Some(rate);
-        self
-    }
+    rate: f64,
 
     /// Bits of a counter, 1 to 16; 2 if not given. A cell of c bits counts 2ᶜ copies, and a key of more copies takes
     /// several cells, each like another planned key. One bit is enough for a set, where copies are rare.
-    pub fn counter_bits(mut self, bits: u32) -> Self {
-        self.counter_bits = Some(bits);
-        self
-    }
-
-    /// XXH3 with this seed.
-    pub fn seed(self, seed: u64) -> Self {
-        self.hasher(KeyHasher::xxh3(seed))
-    }
-
-    /// SipHash-1-3 with a secret key: for keys that come from strangers.
-    pub fn secret_key(self, key: SecretKey) -> Self {
-        self.hasher(KeyHasher::sip13(key))
-    }
-
-    /// Any hasher.
-    pub fn hasher(mut self, hasher: KeyHasher) -> Self {
-        self.hasher = hasher;
-        self
-    }
+    counter_bits: u32,
 
     /// Refuse, instead of allocating more than this.
-    pub fn max_bytes(mut self, limit: u64) -> Self {
-        self.max_bytes = Some(limit);
-        self
-    }
+    max_bytes: u64,
+});
 
+impl DLeftBuilder {
     /// The plan that these choices lead to, without making the filter.
     ///
     /// # Errors

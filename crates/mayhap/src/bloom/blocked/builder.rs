@@ -4,8 +4,9 @@ use super::BloomFilter;
 use crate::bits::{BLOCK_BYTES, Owned, Pages, Shared};
 use crate::bloom::kernel::Kernel;
 use crate::bloom::shape::Shape;
+use crate::choices::{DEFAULT_RATE, choices};
 use crate::error::Error;
-use crate::hash::{KeyHasher, SecretKey};
+use crate::hash::KeyHasher;
 use crate::plan::Plan;
 use crate::sizing::SizingError;
 use crate::sizing::blocked::BlockedPlan;
@@ -35,65 +36,30 @@ pub struct BloomBuilder {
     pages: Pages,
 }
 
-/// The rate of a filter that was given keys or bytes alone.
-const DEFAULT_RATE: f64 = 0.01;
-
-impl BloomBuilder {
+choices!(BloomBuilder {
     /// How many distinct keys the filter is for.
-    pub fn keys(mut self, keys: u64) -> Self {
-        self.keys = Some(keys);
-        self
-    }
+    keys: u64,
 
     /// Of the keys that are not in the set, the part that is answered "mayhap" at most. 1 % if not given.
-    pub fn rate(mut self, rate: f64) -> Self {
-        self.rate = Some(rate);
-        self
-    }
+    rate: f64,
 
     /// The most memory the blocks may take.
-    pub fn bytes(mut self, bytes: u64) -> Self {
-        self.bytes = Some(bytes);
-        self
-    }
+    bytes: u64,
 
     /// The shape, instead of the one that `sizing` would choose.
-    pub fn shape(mut self, shape: Shape) -> Self {
-        self.shape = Some(shape);
-        self
-    }
-
-    /// XXH3 with this seed.
-    pub fn seed(self, seed: u64) -> Self {
-        self.hasher(KeyHasher::xxh3(seed))
-    }
-
-    /// SipHash-1-3 with a secret key: for keys that come from strangers.
-    pub fn secret_key(self, key: SecretKey) -> Self {
-        self.hasher(KeyHasher::sip13(key))
-    }
-
-    /// Any hasher.
-    pub fn hasher(mut self, hasher: KeyHasher) -> Self {
-        self.hasher = hasher;
-        self
-    }
+    shape: Shape,
 
     /// Refuse, instead of allocating more than this.
-    pub fn max_bytes(mut self, limit: u64) -> Self {
-        self.max_bytes = Some(limit);
-        self
-    }
+    max_bytes: u64,
 
+    /// The pages its memory is in: huge ones, if not given.
+    pages: Pages,
+});
+
+impl BloomBuilder {
     /// Use the portable code even where the CPU has better: for tests and comparisons.
     pub fn portable(mut self) -> Self {
         self.portable = true;
-        self
-    }
-
-    /// The pages its memory is in: huge ones, if not given.
-    pub fn pages(mut self, pages: Pages) -> Self {
-        self.pages = pages;
         self
     }
 
@@ -127,11 +93,7 @@ impl BloomBuilder {
             (None, Some(bytes), Some(shape)) => BlockedPlan::for_capacity_with_shape(shape, bytes, rate)?,
             (None, None, _) => return Err(SizingError::ZeroKeys),
         };
-        let limit = self.max_bytes.unwrap_or(u64::MAX);
-        if plan.bytes() > limit {
-            return Err(SizingError::TooLarge { bytes: plan.bytes(), limit });
-        }
-        Ok(plan)
+        plan.within(self.max_bytes.unwrap_or(u64::MAX))
     }
 
     /// Makes the filter.

@@ -2,8 +2,9 @@
 
 use super::DualBloom;
 use crate::bloom::BloomFilter;
+use crate::choices::{DEFAULT_RATE, choices};
 use crate::error::Error;
-use crate::hash::{KeyHasher, SecretKey};
+use crate::hash::KeyHasher;
 use crate::sizing::{BlockedPlan, SizingError};
 
 /// Every choice a [`DualBloom`] has.
@@ -32,59 +33,28 @@ pub struct DualBuilder {
     max_bytes: Option<u64>,
 }
 
-/// The rate of a filter that was given keys alone.
-const DEFAULT_RATE: f64 = 0.01;
 /// One removal is planned for so many keys. It is a filter for few deletes; with many, others are smaller.
 const KEYS_PER_REMOVAL: u64 = 10;
 
-impl DualBuilder {
+choices!(DualBuilder {
     /// How many distinct keys will ever be added, those that are removed later among them.
-    pub fn keys(mut self, keys: u64) -> Self {
-        self.keys = keys;
-        self
-    }
+    keys: u64,
 
     /// Of the keys that are not in the set, the part that is answered "mayhap" at most. 1 % if not given.
-    pub fn rate(mut self, rate: f64) -> Self {
-        self.rate = Some(rate);
-        self
-    }
+    rate: f64,
 
     /// How many keys will ever be removed. A tenth of the keys if not given.
-    pub fn removals(mut self, removals: u64) -> Self {
-        self.removals = Some(removals);
-        self
-    }
+    removals: u64,
 
     /// Of the keys that are in the set, the part that is hidden at most, answered "no" although present. As
     /// [`rate`](Self::rate) if not given.
-    pub fn hidden_rate(mut self, rate: f64) -> Self {
-        self.hidden_rate = Some(rate);
-        self
-    }
-
-    /// XXH3 with this seed.
-    pub fn seed(self, seed: u64) -> Self {
-        self.hasher(KeyHasher::xxh3(seed))
-    }
-
-    /// SipHash-1-3 with a secret key: for keys that come from strangers.
-    pub fn secret_key(self, key: SecretKey) -> Self {
-        self.hasher(KeyHasher::sip13(key))
-    }
-
-    /// Any hasher.
-    pub fn hasher(mut self, hasher: KeyHasher) -> Self {
-        self.hasher = hasher;
-        self
-    }
+    hidden_rate: f64,
 
     /// Refuse, instead of allocating more than this for both sides together.
-    pub fn max_bytes(mut self, limit: u64) -> Self {
-        self.max_bytes = Some(limit);
-        self
-    }
+    max_bytes: u64,
+});
 
+impl DualBuilder {
     /// The plan that these choices lead to, without making the filter.
     ///
     /// # Errors

@@ -4,9 +4,10 @@ use alloc::vec::Vec;
 
 use super::ScalableBloom;
 use super::layer::Layer;
+use crate::choices::{DEFAULT_RATE, choices};
 use crate::error::Error;
 use crate::filter::InsertError;
-use crate::hash::{KeyHasher, SecretKey};
+use crate::hash::KeyHasher;
 use crate::sizing::layers::plan_for_new_keys;
 use crate::sizing::{BlockedPlan, GrowthPlan, SizingError};
 
@@ -128,7 +129,7 @@ impl Default for ScalableBuilder {
     fn default() -> Self {
         let settings = Settings {
             keys: 0,
-            rate: 0.01,
+            rate: DEFAULT_RATE,
             expansion: 2,
             tightening: None,
             growth: Growth::Grow,
@@ -137,6 +138,8 @@ impl Default for ScalableBuilder {
         Self { settings, hasher: KeyHasher::default() }
     }
 }
+
+choices!(ScalableBuilder {});
 
 impl ScalableBuilder {
     /// How many distinct keys the first layer is for: as many as are certain to come.
@@ -173,22 +176,6 @@ impl ScalableBuilder {
     /// What happens when it is full. [`Growth::Grow`] if not given.
     pub fn growth(mut self, growth: Growth) -> Self {
         self.settings.growth = growth;
-        self
-    }
-
-    /// XXH3 with this seed.
-    pub fn seed(self, seed: u64) -> Self {
-        self.hasher(KeyHasher::xxh3(seed))
-    }
-
-    /// SipHash-1-3 with a secret key: for keys that come from strangers.
-    pub fn secret_key(self, key: SecretKey) -> Self {
-        self.hasher(KeyHasher::sip13(key))
-    }
-
-    /// Any hasher.
-    pub fn hasher(mut self, hasher: KeyHasher) -> Self {
-        self.hasher = hasher;
         self
     }
 

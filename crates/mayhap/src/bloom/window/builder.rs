@@ -3,8 +3,9 @@
 use super::clock::{Clock, Hand};
 use super::{Generation, WindowBloom};
 use crate::bloom::BloomFilter;
+use crate::choices::{DEFAULT_RATE, choices};
 use crate::error::Error;
-use crate::hash::{KeyHasher, SecretKey};
+use crate::hash::KeyHasher;
 use crate::plan::Plan;
 use crate::sizing::window::{DEFAULT_GENERATIONS, check_generations};
 use crate::sizing::{SizingError, WindowPlan};
@@ -35,68 +36,33 @@ pub struct WindowBuilder {
     max_bytes: Option<u64>,
 }
 
-/// The rate of a filter that was given keys alone.
-const DEFAULT_RATE: f64 = 0.01;
-
-impl WindowBuilder {
+choices!(WindowBuilder {
     /// The length of the window, in any unit of time: for so long a key is remembered, at least.
-    pub fn window(mut self, window: u64) -> Self {
-        self.window = Some(window);
-        self
-    }
+    window: u64,
 
     /// The slots that the window has: a key is forgotten a slot after the window, at the latest. 4 if not given.
-    pub fn generations(mut self, generations: u32) -> Self {
-        self.generations = Some(generations);
-        self
-    }
+    generations: u32,
 
     /// How many keys a window sees. A key that is seen in several slots counts in each of them.
     ///
     /// By count this is the window: so many insertions back a key is remembered, at least.
-    pub fn keys(mut self, keys: u64) -> Self {
-        self.keys = keys;
-        self
-    }
+    keys: u64,
 
     /// Of the keys that were not seen, the part that is answered "mayhap" at most, by all generations together. 1 % if
     /// not given.
-    pub fn rate(mut self, rate: f64) -> Self {
-        self.rate = Some(rate);
-        self
-    }
+    rate: f64,
 
     /// How many times its even share one slot may get: 1 if not given. With 3, a slot may see three times
     /// `keys / generations`, as long as the window sees no more than `keys`.
     ///
     /// By count every slot gets its even share, and this changes nothing.
-    pub fn burst(mut self, burst: f64) -> Self {
-        self.burst = Some(burst);
-        self
-    }
-
-    /// XXH3 with this seed.
-    pub fn seed(self, seed: u64) -> Self {
-        self.hasher(KeyHasher::xxh3(seed))
-    }
-
-    /// SipHash-1-3 with a secret key: for keys that come from strangers.
-    pub fn secret_key(self, key: SecretKey) -> Self {
-        self.hasher(KeyHasher::sip13(key))
-    }
-
-    /// Any hasher.
-    pub fn hasher(mut self, hasher: KeyHasher) -> Self {
-        self.hasher = hasher;
-        self
-    }
+    burst: f64,
 
     /// Refuse, instead of allocating more than this for all generations together.
-    pub fn max_bytes(mut self, limit: u64) -> Self {
-        self.max_bytes = Some(limit);
-        self
-    }
+    max_bytes: u64,
+});
 
+impl WindowBuilder {
     /// The plan that these choices lead to, without making the filter.
     ///
     /// # Errors

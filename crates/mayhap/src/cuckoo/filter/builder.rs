@@ -1,10 +1,11 @@
 //! Choosing a filter before making it.
 
 use super::CuckooFilter;
+use crate::choices::{DEFAULT_RATE, choices};
 use crate::cuckoo::layout::CuckooLayout;
 use crate::cuckoo::table::{Places, Search, Table};
 use crate::error::Error;
-use crate::hash::{KeyHasher, SecretKey};
+use crate::hash::KeyHasher;
 use crate::plan::Plan;
 use crate::sizing::SizingError;
 use crate::sizing::cuckoo::CuckooPlan;
@@ -36,9 +37,6 @@ pub struct CuckooBuilder {
     max_kicks: u32,
 }
 
-/// The rate of a filter that was given keys or bytes alone.
-pub(in crate::cuckoo) const DEFAULT_RATE: f64 = 0.01;
-
 /// What the reference implementation allows.
 pub(in crate::cuckoo) const DEFAULT_KICKS: u32 = 500;
 
@@ -60,65 +58,33 @@ impl Default for CuckooBuilder {
     }
 }
 
-impl CuckooBuilder {
+choices!(CuckooBuilder {
     /// How many distinct keys the filter is for.
-    pub fn keys(mut self, keys: u64) -> Self {
-        self.keys = Some(keys);
-        self
-    }
+    keys: u64,
 
     /// Of the keys that are not in the set, the part that is answered "mayhap" at most. 1 % if not given.
-    pub fn rate(mut self, rate: f64) -> Self {
-        self.rate = Some(rate);
-        self
-    }
+    rate: f64,
 
     /// The most memory the lines may take.
-    pub fn bytes(mut self, bytes: u64) -> Self {
-        self.bytes = Some(bytes);
-        self
-    }
+    bytes: u64,
 
     /// The layout, instead of the one that `sizing` would choose.
-    pub fn layout(mut self, layout: CuckooLayout) -> Self {
-        self.layout = Some(layout);
-        self
-    }
+    layout: CuckooLayout,
 
     /// The number of buckets, instead of the one that `sizing` would choose. Needs a [`layout`](Self::layout).
-    pub fn buckets(mut self, buckets: u64) -> Self {
-        self.buckets = Some(buckets);
-        self
-    }
+    buckets: u64,
 
+    /// Refuse, instead of allocating more than this.
+    max_bytes: u64,
+});
+
+impl CuckooBuilder {
     /// The most buckets to look at from each of a key's two, when room must be made for it; 500 if not given, at most
     /// [`MAX_KICKS`].
     ///
     /// With 0, a key whose two buckets are full is refused at once.
     pub fn max_kicks(mut self, kicks: u32) -> Self {
         self.max_kicks = kicks.min(MAX_KICKS);
-        self
-    }
-
-    /// XXH3 with this seed.
-    pub fn seed(self, seed: u64) -> Self {
-        self.hasher(KeyHasher::xxh3(seed))
-    }
-
-    /// SipHash-1-3 with a secret key: for keys that come from strangers.
-    pub fn secret_key(self, key: SecretKey) -> Self {
-        self.hasher(KeyHasher::sip13(key))
-    }
-
-    /// Any hasher.
-    pub fn hasher(mut self, hasher: KeyHasher) -> Self {
-        self.hasher = hasher;
-        self
-    }
-
-    /// Refuse, instead of allocating more than this.
-    pub fn max_bytes(mut self, limit: u64) -> Self {
-        self.max_bytes = Some(limit);
         self
     }
 

@@ -47,8 +47,8 @@ mod file;
 #[cfg(test)]
 pub(super) mod tests;
 
+pub(super) use builder::DEFAULT_KICKS;
 pub use builder::{CuckooBuilder, MAX_KICKS};
-pub(super) use builder::{DEFAULT_KICKS, DEFAULT_RATE};
 pub(super) use file::{check_buckets, read_kicks, read_layout, read_len};
 
 use alloc::vec::Vec;

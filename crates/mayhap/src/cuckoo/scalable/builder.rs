@@ -4,11 +4,12 @@ use alloc::vec;
 
 use super::ScalableCuckoo;
 use super::layer::Settings;
-use crate::cuckoo::filter::{DEFAULT_KICKS, DEFAULT_RATE, MAX_KICKS};
+use crate::choices::{DEFAULT_RATE, choices};
+use crate::cuckoo::filter::{DEFAULT_KICKS, MAX_KICKS};
 use crate::cuckoo::layout::CuckooLayout;
 use crate::cuckoo::table::Search;
 use crate::error::Error;
-use crate::hash::{KeyHasher, SecretKey};
+use crate::hash::KeyHasher;
 use crate::sizing::SizingError;
 use crate::sizing::cuckoo::CuckooPlan;
 use crate::sizing::layers::MAX_LAYERS;
@@ -52,28 +53,28 @@ impl Default for ScalableCuckooBuilder {
     }
 }
 
-impl ScalableCuckooBuilder {
+choices!(ScalableCuckooBuilder {
     /// How many keys the first layer is for.
-    pub fn keys(mut self, keys: u64) -> Self {
-        self.keys = Some(keys);
-        self
-    }
+    keys: u64,
 
     /// Of the keys that are not in the set, the part that is answered "mayhap" at most. 1 % if not given.
-    pub fn rate(mut self, rate: f64) -> Self {
-        self.rate = rate;
-        self
-    }
+    rate: f64,
 
     /// How many times as many buckets a layer has as the one before it: a power of two, or it is rounded up to one. 2
     /// if not given.
     ///
     /// Layers are refinements of each other, which needs a power of two. With 1 all layers are of one size.
-    pub fn expansion(mut self, expansion: u64) -> Self {
-        self.expansion = expansion;
-        self
-    }
+    expansion: u64,
 
+    /// The layout of the first layer, instead of the one that `sizing` would choose. Later layers have as many places in
+    /// a bucket, and longer fingerprints.
+    layout: CuckooLayout,
+
+    /// Refuse to be larger than this, at the beginning and when growing.
+    max_bytes: u64,
+});
+
+impl ScalableCuckooBuilder {
     /// The most layers; then inserts fail with [`InsertError::Full`](crate::InsertError::Full). With 1 the filter never
     /// grows, and its only layer has all of the rate.
     pub fn max_layers(mut self, layers: u32) -> Self {
@@ -81,39 +82,10 @@ impl ScalableCuckooBuilder {
         self
     }
 
-    /// The layout of the first layer, instead of the one that `sizing` would choose. Later layers have as many places in
-    /// a bucket, and longer fingerprints.
-    pub fn layout(mut self, layout: CuckooLayout) -> Self {
-        self.layout = Some(layout);
-        self
-    }
-
     /// The most buckets to look at from each of a key's two, when room must be made for it; 500 if not given, at most
     /// [`MAX_KICKS`].
     pub fn max_kicks(mut self, kicks: u32) -> Self {
         self.max_kicks = kicks.min(MAX_KICKS);
-        self
-    }
-
-    /// XXH3 with this seed.
-    pub fn seed(self, seed: u64) -> Self {
-        self.hasher(KeyHasher::xxh3(seed))
-    }
-
-    /// SipHash-1-3 with a secret key: for keys that come from strangers.
-    pub fn secret_key(self, key: SecretKey) -> Self {
-        self.hasher(KeyHasher::sip13(key))
-    }
-
-    /// Any hasher.
-    pub fn hasher(mut self, hasher: KeyHasher) -> Self {
-        self.hasher = hasher;
-        self
-    }
-
-    /// Refuse to be larger than this, at the beginning and when growing.
-    pub fn max_bytes(mut self, limit: u64) -> Self {
-        self.max_bytes = Some(limit);
         self
     }
 
