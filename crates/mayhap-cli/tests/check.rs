@@ -114,8 +114,14 @@ fn the_key_may_be_one_field_of_a_record() {
     let directory = Directory::new("check-table");
     let filter = filter_of(&directory, "filter", &["ann, the first", "bob"]);
     let table = directory.file("t.csv", b"id,name\n1,\"ann, the first\"\n2,carl\n3,\"bob\"\n");
-    prints(&[&filter, "-f", "name", &table], b"", b"1,\"ann, the first\"\n3,\"bob\"\n", 0);
-    prints(&[&filter, "-f", "2", "--header", "-v", &table], b"", b"2,carl\n", 0);
+    prints(&[&filter, "-f", "name", &table], b"", b"id,name\n1,\"ann, the first\"\n3,\"bob\"\n", 0);
+    prints(&[&filter, "-f", "2", "--header", "-v", &table], b"", b"id,name\n2,carl\n", 0);
+    // One header for all tables, and none where nothing follows it.
+    let again = [&filter, "-f", "name", "-v", &table, &table];
+    prints(&again, b"", b"id,name\n2,carl\n2,carl\n", 0);
+    let absent = directory.file("none.csv", b"id,name\n2,carl\n");
+    prints(&[&filter, "-f", "name", &absent], b"", b"", 1);
+    prints(&[&filter, "-f", "name", "-c", &table], b"", b"2\n", 0);
     prints(&[&filter, "-f", "2", "--tsv"], b"1\tbob\n2\tx\n", b"1\tbob\n", 0);
     fails(&["check", &filter, "-f", "nickname", &table], b"", "no field is named \"nickname\"");
     fails(&["check", &filter, "-f", "2", "--csv"], b"only one\n", "has 1 fields, and no field 2");

@@ -82,7 +82,7 @@ Examples:
   mayhap check mon.mayhap -F tue.mayhap --which urls.txt   which of the two has it?
   mayhap check --format guava users.bloom names.txt   a filter that Guava wrote
 
-Of a table the whole record is printed. A bitmap is asked for numbers, one a line.
+Of a table the whole record is printed, and the header before the first. A bitmap is asked for numbers, one a line.
 
 Exit codes: 0 some line was found, 1 none, 2 error.";
 
@@ -96,6 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     }
     let progress = Progress::new(inputs.total_bytes(), !arguments.quiet);
     let mut found = 0;
+    let mut header = None;
     let desks = reader.share_in_order(
         threads(arguments, &inputs),
         || Desk {
@@ -105,7 +106,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         },
         Desk::work,
         |desk, batch| {
-            found += desk.report.print()?;
+            // Of the first table: what is printed is one table too.
+            if header.is_none() && !batch.header().is_empty() && arguments.form() == Form::Records {
+                header = Some(batch.header().to_vec());
+            }
+            found += desk.report.print(header.as_mut())?;
             progress.advance(batch.read_bytes(), || format!("{} found", format_count(found)));
             Ok(!arguments.quiet || found == 0)
         },

@@ -71,12 +71,15 @@ impl Report {
         written.map_err(|error| Failure::from_output(&error))
     }
 
-    /// Prints it, and begins anew. How many records it was.
-    pub(super) fn print(&mut self) -> Result<u64, Failure> {
+    /// Prints it, after a header if there is one and something follows it, and begins anew: the header is empty then.
+    /// How many records it was.
+    pub(super) fn print(&mut self, header: Option<&mut Vec<u8>>) -> Result<u64, Failure> {
         if !self.output.is_empty() {
+            let header = header.map(std::mem::take).unwrap_or_default();
             let mut stdout = io::stdout().lock();
             stdout
-                .write_all(&self.output)
+                .write_all(&header)
+                .and_then(|()| stdout.write_all(&self.output))
                 .and_then(|()| stdout.flush())
                 .map_err(|error| Failure::from_output(&error))?;
             self.output.clear();
