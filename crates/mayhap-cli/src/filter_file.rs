@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use mayhap::bits::{Blocks, Mapped, Owned};
 use mayhap::codec::{Existing, FileError, FormatError, Header, Kind, Reader};
-use mayhap::formats::ForeignFile;
-use mayhap::hash::{KeyHasher, SecretKey};
+use mayhap::formats::{ForeignFile, KeyForm};
+use mayhap::hash::SecretKey;
 use mayhap::{AnyFilter, Bitmap, Digest, MappedAnyFilter, MappedBitmap, ReadOptions};
 
 use crate::failure::Failure;
-use crate::keys::cannot_read;
+use crate::keys::{Batch, cannot_read};
 
 /// What opening a filter may need.
 #[derive(Args, Debug, Clone, Default)]
@@ -136,14 +136,6 @@ impl<S: Blocks> FilterFile<S> {
         }
     }
 
-    /// What makes digests of its keys, if that is all there is to it.
-    pub(crate) fn hasher(&self) -> Option<&KeyHasher> {
-        match self {
-            Self::Filter(filter) => Some(filter.hasher()),
-            Self::Bitmap(_) | Self::Foreign(_) => None,
-        }
-    }
-
     /// What a key is asked by: its digest, or the number it is. Other systems have hashes of up to 128 bits; of their
     /// filters it is the answer itself.
     ///
@@ -159,6 +151,34 @@ impl<S: Blocks> FilterFile<S> {
                 None => Err(no_key_of(file, key)),
             },
         }
+    }
+
+    /// [`hash`](Self::hash) of many keys, which takes less time for each.
+    ///
+    /// # Errors
+    /// As [`hash`](Self::hash).
+    pub(crate) fn hash_each(&self, keys: &[&[u8]], digests: &mut Vec<Digest>) -> Result<(), Failure> {
+        let before = digests.len();
+        match self {
+            Self::Filter(filter) => {
+                digests.resize(before + keys.len(), Digest::new(0));
+                filter.hasher().digest_each(keys, &mut digests[before..]);
+            }
+            Self::Foreign(file) if file.keys == KeyForm::Text => {
+                let mut found = [false; Batch::GROUP];
+                for keys in keys.chunks(found.len()) {
+                    let found = &mut found[..keys.len()];
+                    file.filter.contains_each(keys, found);
+                    digests.extend(found.iter().map(|&found| Digest::new(u64::from(found))));
+                }
+            }
+            Self::Bitmap(_) | Self::Foreign(_) => {
+                for key in keys {
+                    digests.push(self.hash(key)?);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Asks for many: `found[i]` for `digests[i]`, each from [`hash`](Self::hash).

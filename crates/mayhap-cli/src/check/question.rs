@@ -2,7 +2,6 @@
 
 use mayhap::Digest;
 use mayhap::bits::Mapped;
-use mayhap::hash::KeyHasher;
 
 use crate::failure::Failure;
 use crate::filter_file::FilterFile;
@@ -25,8 +24,6 @@ pub(super) struct Questions<'a> {
 pub(super) struct Question<'a> {
     name: &'a str,
     filter: &'a FilterFile<Mapped>,
-    /// Found once, because finding it for every key takes as long as hashing a short one.
-    hasher: Option<&'a KeyHasher>,
     /// Each filter has its own: they may differ in their hash functions.
     digests: Vec<Digest>,
     found: Vec<bool>,
@@ -39,7 +36,6 @@ impl<'a> Questions<'a> {
         let question = |(name, filter): &'a (String, _)| Question {
             name,
             filter,
-            hasher: filter.hasher(),
             digests: Vec::with_capacity(Pending::MOST),
             found: Vec::new(),
             matching: 0,
@@ -49,7 +45,7 @@ impl<'a> Questions<'a> {
 
     /// Some more keys.
     pub(super) fn push(&mut self, keys: &[&[u8]]) -> Result<(), Failure> {
-        self.each.iter_mut().try_for_each(|question| question.push(keys))
+        self.each.iter_mut().try_for_each(|question| question.filter.hash_each(keys, &mut question.digests))
     }
 
     /// Asks all filters about the keys there are, which are so many.
@@ -99,19 +95,6 @@ impl<'a> Questions<'a> {
 }
 
 impl Question<'_> {
-    fn push(&mut self, keys: &[&[u8]]) -> Result<(), Failure> {
-        if let Some(hasher) = self.hasher {
-            let before = self.digests.len();
-            self.digests.resize(before + keys.len(), Digest::new(0));
-            hasher.digest_each(keys, &mut self.digests[before..]);
-        } else {
-            for key in keys {
-                self.digests.push(self.filter.hash(key)?);
-            }
-        }
-        Ok(())
-    }
-
     fn ask(&mut self) {
         self.found.clear();
         self.found.resize(self.digests.len(), false);

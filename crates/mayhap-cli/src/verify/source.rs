@@ -60,9 +60,9 @@ struct Asked<'a> {
 impl Asked<'_> {
     fn pass(&mut self, batch: &Batch, part: &mut Source) -> Result<(), Failure> {
         let text = batch.text();
-        batch.for_each(|key, place| {
-            self.digests.push(self.filter.hash(key)?);
-            if self.pending.push(place) {
+        batch.in_groups(|keys, places| {
+            self.filter.hash_each(keys, &mut self.digests)?;
+            if self.pending.push_all(places) {
                 self.answer(text, part);
             }
             Ok(())
