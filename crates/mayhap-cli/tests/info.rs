@@ -90,7 +90,8 @@ fn every_kind_has_something_to_say() {
     for key in 0..500u64 {
         let _ = dual.remove(&key);
     }
-    let kinds: [(AnyFilter, &[&str]); 8] = [
+    let tightening = ScalableBloom::builder().keys(1_000).tightening(0.5).build().unwrap();
+    let kinds: [(AnyFilter, &[&str]); 9] = [
         (
             fill(ClassicBloom::with_rate(5_000, 0.01).unwrap(), 5_000),
             &["classic Bloom filter", "a key sets 7"],
@@ -99,6 +100,7 @@ fn every_kind_has_something_to_say() {
             fill(ScalableBloom::with_rate(1_000, 0.01).unwrap(), 5_000),
             &["scalable Bloom filter", "layer 1", "layer 3", "keys before it grows"],
         ),
+        (fill(tightening, 5_000), &["each layer has 0.5 times the rate of the last"]),
         (
             fill(CountingBloom::with_rate(5_000, 0.01).unwrap(), 5_000),
             &["counting Bloom filter", "counters up to 15", "counters above zero in a line"],

@@ -46,6 +46,10 @@ fn describe_kind<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
             };
             facts.say("counted", format!("{} keys that were new", group_digits(filter.len())));
             facts.add("growth", growth, "expansion", filter.expansion());
+            if let Some(ratio) = filter.tightening() {
+                let text = format!("each layer has {ratio} times the rate of the last");
+                facts.add("tightening", text, "tightening", ratio);
+            }
             facts.add(
                 "room",
                 format!("{} keys before it grows", room(filter.capacity(), filter.len())),
