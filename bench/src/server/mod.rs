@@ -45,6 +45,8 @@ struct Load {
 enum Which {
     Redis,
     Mayhap,
+    /// mayhap that never looks for the next command before it sleeps.
+    Asleep,
 }
 
 pub(crate) fn run(keys: usize, mayhap: &Path, settings: &Settings) -> Result<Vec<Report>, Failure> {
@@ -54,6 +56,10 @@ pub(crate) fn run(keys: usize, mayhap: &Path, settings: &Settings) -> Result<Vec
     let mut to_redis = Client::connect(redis.port())?;
     let mut to_mayhap = Client::connect(server.port())?;
     prepare(&mut to_redis, &mut to_mayhap, keys)?;
+    // One command in flight costs the same whatever the size of the filter.
+    let asleep = Process::mayhap_with(mayhap, "0", 1, &["poll-before-sleep=0"])?;
+    let mut to_asleep = Client::connect(asleep.port())?;
+    fill(&mut to_asleep, keys.min(1_000_000), false)?;
 
     let mut loads = loads(keys as u64);
     loads.retain(|load| load.server == Which::Redis || settings.admits(&load.name));
@@ -63,6 +69,7 @@ pub(crate) fn run(keys: usize, mayhap: &Path, settings: &Settings) -> Result<Vec
             let (process, client) = match load.server {
                 Which::Redis => (&redis, &mut to_redis),
                 Which::Mayhap => (&server, &mut to_mayhap),
+                Which::Asleep => (&asleep, &mut to_asleep),
             };
             let count = if load.depth == 1 { 30_000 } else { 200_000 };
             load.run(process, client, count, round as u64)?;
@@ -70,7 +77,7 @@ pub(crate) fn run(keys: usize, mayhap: &Path, settings: &Settings) -> Result<Vec
         eprintln!("  server, round {} of {rounds}", round + 1);
     }
     let mut reports = vec![table(&loads, keys, rounds)];
-    drop((to_redis, to_mayhap, redis, server));
+    drop((to_redis, to_mayhap, to_asleep, redis, server, asleep));
     // Filters of other sizes are asked for what a miss of the cache costs; the rest doesn't depend on the size.
     if keys == 1_000_000 && settings.only.is_empty() {
         reports.push(latency::run(mayhap)?);
@@ -160,6 +167,7 @@ fn loads(keys: u64) -> Vec<Load> {
         add("BF.EXISTS", Which::Mayhap, depth, Some(0.6), Box::new(one("BF.EXISTS", "bloom")));
         add("BF.ADD", Which::Mayhap, depth, Some(0.6), Box::new(fresh("BF.ADD", "added")));
     }
+    add("BF.EXISTS", Which::Asleep, 1, None, Box::new(one("BF.EXISTS", "bloom")));
     add("CF.EXISTS", Which::Mayhap, PIPELINE, Some(0.6), Box::new(one("CF.EXISTS", "cuckoo")));
     add("CF.ADD", Which::Mayhap, PIPELINE, Some(0.6), Box::new(fresh("CF.ADD", "churn")));
     add("CF.DEL", Which::Mayhap, PIPELINE, Some(0.6), Box::new(fresh("CF.DEL", "churn")));
@@ -232,7 +240,11 @@ fn table(loads: &[Load], keys: usize, rounds: usize) -> Report {
         let cpu = median(&load.cpu);
         let target = load.target.filter(|_| load.depth > 1);
         vec![
-            format!("{} {}", if load.server == Which::Redis { "redis" } else { "mayhap" }, load.name),
+            match load.server {
+                Which::Redis => format!("redis {}", load.name),
+                Which::Mayhap => format!("mayhap {}", load.name),
+                Which::Asleep => format!("mayhap {}, poll-before-sleep 0", load.name),
+            },
             load.depth.to_string(),
             format!("{:.3}", cpu / 1000.0),
             format!("{:.2}x", cpu / get(load.depth)),
@@ -243,7 +255,8 @@ fn table(loads: &[Load], keys: usize, rounds: usize) -> Report {
     let samples: Vec<_> = loads
         .iter()
         .map(|load| {
-            json!({"name": load.name, "mayhap": load.server == Which::Mayhap, "depth": load.depth,
+            json!({"name": load.name, "mayhap": load.server != Which::Redis,
+                   "polls": load.server == Which::Mayhap, "depth": load.depth,
                    "cpu_ns": load.cpu, "per_second": load.rate})
         })
         .collect();

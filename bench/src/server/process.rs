@@ -26,8 +26,20 @@ impl Process {
 
     /// `mayhap serve` on these cores.
     pub(super) fn mayhap(binary: &Path, cores: &str, threads: usize) -> Result<Self, Failure> {
+        Self::mayhap_with(binary, cores, threads, &[])
+    }
+
+    /// The same with settings, such as `timeout=60`.
+    pub(super) fn mayhap_with(
+        binary: &Path,
+        cores: &str,
+        threads: usize,
+        settings: &[&str],
+    ) -> Result<Self, Failure> {
         let port = free_port()?;
-        let arguments = ["serve", "--port", &port.to_string(), "--threads", &threads.to_string()];
+        let (port_text, threads) = (port.to_string(), threads.to_string());
+        let mut arguments = vec!["serve", "--port", &port_text, "--threads", &threads];
+        arguments.extend(settings.iter().flat_map(|setting| ["--set", setting]));
         Self::start(cores, binary, &arguments, port).map_err(|error| {
             format!(
                 "{} serve does not start ({error}): build it with `cargo build --release -p mayhap-cli`, or \

@@ -34,6 +34,7 @@ mod shared;
 pub mod slowlog;
 pub mod statistics;
 mod transaction;
+mod wait;
 mod worker;
 
 pub use server::{Handle, Server};

@@ -19,6 +19,7 @@ use crate::log::{Level, Log};
 use crate::settings::{SettingError, Settings};
 use crate::slowlog::{SlowCommand, Slowlog, shortened};
 use crate::statistics::Statistics;
+use crate::wait::Pollers;
 
 /// The state of a server.
 #[derive(Debug)]
@@ -42,6 +43,7 @@ pub struct Shared {
     /// Milliseconds since 1970.
     pub started_at: u64,
     pub(crate) gate: Gate,
+    pub(crate) pollers: Pollers,
     pub(crate) buffers: Buffers,
     pub(crate) aside: Aside,
     pub(crate) inboxes: Box<[Inbox]>,
@@ -108,6 +110,7 @@ impl Shared {
             run_id: run_id.iter().map(|byte| format!("{byte:02x}")).collect(),
             started_at: now(),
             gate: Gate::new(wakers.len()),
+            pollers: Pollers::of_this_machine(),
             buffers: Buffers::default(),
             aside: Aside::default(),
             inboxes: wakers.into_iter().map(|waker| Inbox { messages: Mutex::default(), waker }).collect(),

@@ -47,10 +47,14 @@ pub enum Count {
     Hits,
     /// Those that were not.
     Misses,
+    /// How often a worker looked for the next command before it slept, and found it.
+    PollsCaught,
+    /// How often it didn't.
+    PollsInVain,
 }
 
 impl Count {
-    const ALL: usize = Self::Misses as usize + 1;
+    const ALL: usize = Self::PollsInVain as usize + 1;
 }
 
 /// What is known about one command.

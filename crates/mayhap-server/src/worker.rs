@@ -16,6 +16,7 @@ use crate::log::Level;
 use crate::session::Session;
 use crate::shared::{Message, Shared, Shutdown, now};
 use crate::statistics::Count;
+use crate::wait::{Look, Waiting};
 
 /// The token of the waker; connections have the numbers of their places, which are smaller.
 pub(crate) const WAKE: Token = Token(usize::MAX);
@@ -29,6 +30,7 @@ const EVENTS: usize = 1024;
 pub(crate) struct Worker {
     index: usize,
     poll: Poll,
+    waiting: Waiting,
     shared: Arc<Shared>,
     executor: Executor,
     lent: Lent,
@@ -47,6 +49,7 @@ impl Worker {
         Self {
             index,
             poll,
+            waiting: Waiting::default(),
             executor: Executor::new(Arc::clone(&shared), index),
             shared,
             lent: Lent::default(),
@@ -61,9 +64,9 @@ impl Worker {
     /// Serves until the server stops.
     pub(crate) fn run(mut self) {
         let mut events = Events::with_capacity(EVENTS);
+        let mut commands = 0;
         loop {
-            let timeout = if self.again.is_empty() { TICK } else { Duration::ZERO };
-            match self.poll.poll(&mut events, Some(timeout)) {
+            match self.wait(&mut events, commands) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
@@ -89,12 +92,28 @@ impl Worker {
                 }
             }
             // A worker that sleeps keeps nothing alive.
-            self.executor.forget();
+            commands = self.executor.forget();
             self.tick(now);
             if self.is_over(now) {
                 return;
             }
         }
+    }
+
+    /// Waits for events after a turn in which so many commands were executed.
+    fn wait(&mut self, events: &mut Events, commands: u64) -> io::Result<()> {
+        let longest = if self.again.is_empty() { TICK } else { Duration::ZERO };
+        let limit = Duration::from_micros(self.shared.settings.poll_before_sleep());
+        let times = (limit, longest);
+        let look = self.waiting.wait(&mut self.poll, events, commands, times, &self.shared.pollers)?;
+        if let Some(counters) = self.executor.counters() {
+            match look {
+                Look::None => {}
+                Look::Caught => counters.add(Count::PollsCaught, 1),
+                Look::InVain => counters.add(Count::PollsInVain, 1),
+            }
+        }
+        Ok(())
     }
 
     fn read_inbox(&mut self, now: u64) {

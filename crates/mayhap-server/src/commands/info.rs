@@ -164,6 +164,8 @@ fn statistics(context: &Context<'_>, lines: &mut Lines) {
     lines.add("protocol_errors", counts.total(Count::ProtocolErrors));
     lines.add("client_output_buffer_limit_disconnections", counts.total(Count::OutputLimit));
     lines.add("timed_out_connections", counts.total(Count::TimedOut));
+    lines.add("polls_caught", counts.total(Count::PollsCaught));
+    lines.add("polls_in_vain", counts.total(Count::PollsInVain));
     lines.add("slowlog_len", context.shared.slowlog.len());
 }
 

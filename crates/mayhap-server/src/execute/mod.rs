@@ -39,6 +39,8 @@ pub(crate) struct Executor {
     cache: WorkerCache,
     /// Of a run; kept so that its memory is.
     replies: Vec<Reply>,
+    /// How many were executed in this wake-up.
+    commands: u64,
 }
 
 /// How far a batch came.
@@ -115,7 +117,8 @@ struct Run<'i> {
 
 impl Executor {
     pub(crate) fn new(shared: Arc<Shared>, worker: usize) -> Self {
-        Self { shared, table: table(), worker, cache: WorkerCache::default(), replies: Vec::new() }
+        let (cache, replies) = (WorkerCache::default(), Vec::new());
+        Self { shared, table: table(), worker, cache, replies, commands: 0 }
     }
 
     /// Executes the requests at the start of `input`.
@@ -165,13 +168,14 @@ impl Executor {
                 break End::OutputFull;
             }
         };
-        batch.finish();
+        self.commands += batch.finish();
         Progress { consumed, end }
     }
 
-    /// At the end of a wake-up: lets go of what was found.
-    pub(crate) fn forget(&self) {
+    /// At the end of a wake-up: lets go of what was found. How many commands were executed.
+    pub(crate) fn forget(&mut self) -> u64 {
         self.cache.clear();
+        std::mem::take(&mut self.commands)
     }
 
     pub(crate) fn counters(&self) -> Option<&Counters> {
@@ -413,7 +417,8 @@ impl<'b, 'i> Batch<'b, 'i> {
         }
     }
 
-    fn finish(mut self) {
+    /// How many commands it was.
+    fn finish(mut self) -> u64 {
         self.end_run();
         if self.last_place.is_some() || self.commands > 0 {
             let last = self.last_place.and_then(|place| u32::try_from(place).ok());
@@ -422,5 +427,6 @@ impl<'b, 'i> Batch<'b, 'i> {
                 counters.add(Count::Commands, self.commands);
             }
         }
+        self.commands
     }
 }

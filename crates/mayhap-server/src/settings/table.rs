@@ -89,6 +89,8 @@ settings! {
     live tcp_keepalive -> u64 = "tcp-keepalive", Kind::Integer(0, 32_767), 300;
     /// Seconds that a stop waits for clients to take their replies.
     live shutdown_timeout -> u64 = "shutdown-timeout", Kind::Integer(0, 1 << 31), 10;
+    /// Microseconds for which a thread that expects the next command soon looks for it before it sleeps; 0: never.
+    live poll_before_sleep -> u64 = "poll-before-sleep", Kind::Integer(0, 10_000), 200;
     /// What is logged: error, warn, info or debug.
     live log_level -> Level = "log-level", Kind::Level, Level::Info as u64;
     /// Commands that take so many microseconds or more are kept in the slow log; 0: all, -1: none.
