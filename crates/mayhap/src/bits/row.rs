@@ -31,21 +31,20 @@ pub(super) fn halves(blocks: &[Block]) -> &[u32] {
     unsafe { core::slice::from_raw_parts(blocks.as_ptr().cast(), blocks.len() * 2 * BLOCK_WORDS) }
 }
 
-/// Writes the ones and zeros of `value` where `mask` has ones, in the half word with this number.
+/// Changes the bits of the half word with this number that are ones in `bits`.
 #[inline(always)]
-pub(crate) fn replace_half(blocks: &mut [Block], index: usize, mask: u32, value: u32) {
+pub(crate) fn flip_half(blocks: &mut [Block], index: usize, bits: u32) {
     #[cfg(target_endian = "little")]
     {
         // SAFETY: as in `halves`; any half words are a valid block, and the borrow is exclusive.
         let halves = unsafe {
             core::slice::from_raw_parts_mut(blocks.as_mut_ptr().cast::<u32>(), blocks.len() * 2 * BLOCK_WORDS)
         };
-        halves[index] = halves[index] & !mask | value;
+        halves[index] ^= bits;
     }
     #[cfg(not(target_endian = "little"))]
     {
-        let (word, shift) = (&mut words_mut(blocks)[index / 2], index % 2 * 32);
-        *word = *word & !(u64::from(mask) << shift) | u64::from(value) << shift;
+        words_mut(blocks)[index / 2] ^= u64::from(bits) << (index % 2 * 32);
     }
 }
 
@@ -74,6 +73,12 @@ pub(crate) fn set_eight_bytes(blocks: &mut [Block], byte: usize, value: u64) {
     }
     #[cfg(not(target_endian = "little"))]
     set_eight_bytes_of_words(blocks, byte, value);
+}
+
+/// Changes the bits that are ones in `bits`, in eight bytes as [`set_eight_bytes`] writes them.
+#[inline(always)]
+pub(crate) fn flip_eight_bytes(blocks: &mut [Block], byte: usize, bits: u64) {
+    set_eight_bytes(blocks, byte, Block::eight_bytes_of(blocks, byte) ^ bits);
 }
 
 /// Writes the byte with this number of all lines in a row.
@@ -134,7 +139,7 @@ mod tests {
     proptest! {
         #[test]
         fn bytes_and_words_are_the_same_memory(
-            before in any::<[[u64; 8]; 3]>(), line in 0usize..3, byte in 0usize..=56, value: u64, mask: u32,
+            before in any::<[[u64; 8]; 3]>(), line in 0usize..3, byte in 0usize..=56, value: u64,
         ) {
             let before = before.map(Block);
             let bytes: std::vec::Vec<u8> = before[line].0.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -161,9 +166,9 @@ mod tests {
             prop_assert_eq!(Block::half_of(&before, index), half);
             prop_assert_eq!(Block::word_of(&before, index / 2), word);
             let mut after = before;
-            replace_half(&mut after, index, mask, value as u32 & mask);
-            prop_assert_eq!(Block::half_of(&after, index), half & !mask | value as u32 & mask);
-            replace_half(&mut after, index, u32::MAX, half);
+            flip_half(&mut after, index, value as u32);
+            prop_assert_eq!(Block::half_of(&after, index), half ^ value as u32);
+            flip_half(&mut after, index, value as u32);
             prop_assert_eq!(after, before);
             words_mut(&mut after)[index / 2] = value;
             prop_assert_eq!(words(&after)[index / 2], value);

@@ -2,8 +2,8 @@
 
 use core::convert::Infallible;
 
-use super::ScalableCuckoo;
 use super::layer::Layer;
+use super::{ASKED_TOGETHER, ScalableCuckoo, newest_first};
 use crate::bits::{BLOCK_BYTES, Owned};
 use crate::filter::InsertError;
 use crate::hash::{Digest, Key, in_chunks};
@@ -162,7 +162,7 @@ impl ScalableCuckoo {
     /// When the slices differ in length.
     pub fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
         assert_eq!(keys.len(), removed.len(), "one answer for each key");
-        // One layer finds each key's places once; several must be asked key by key.
+        // One layer needs no list of those that are left.
         if let [layer] = &mut self.layers[..] {
             // Removing can't fail.
             let _ = in_chunks(&self.hasher, keys, removed, |digests, removed| {
@@ -171,9 +171,9 @@ impl ScalableCuckoo {
             });
             return;
         }
-        for (keys, removed) in keys.chunks(GROUP).zip(removed.chunks_mut(GROUP)) {
-            let (digests, count) = self.ahead(keys.iter().map(|key| self.hasher.digest(key)));
-            self.remove_some(&digests[..count], removed);
+        for (keys, removed) in keys.chunks(ASKED_TOGETHER).zip(removed.chunks_mut(ASKED_TOGETHER)) {
+            let Self { layers, hasher, .. } = self;
+            remove_some(layers, keys.iter().map(|key| hasher.digest(key).get()), removed);
         }
     }
 
@@ -186,15 +186,8 @@ impl ScalableCuckoo {
         if let [layer] = &mut self.layers[..] {
             return layer.table.remove_many(digests.iter().map(|digest| digest.get()), removed);
         }
-        for (digests, removed) in digests.chunks(GROUP).zip(removed.chunks_mut(GROUP)) {
-            let (digests, count) = self.ahead(digests.iter().copied());
-            self.remove_some(&digests[..count], removed);
-        }
-    }
-
-    fn remove_some(&mut self, digests: &[Digest], removed: &mut [bool]) {
-        for (digest, removed) in digests.iter().zip(removed) {
-            *removed = self.remove_hash(*digest);
+        for (digests, removed) in digests.chunks(ASKED_TOGETHER).zip(removed.chunks_mut(ASKED_TOGETHER)) {
+            remove_some(&mut self.layers, digests.iter().map(|digest| digest.get()), removed);
         }
     }
 
@@ -251,6 +244,14 @@ impl ScalableCuckoo {
         }
         self.settings.new_layer(number)
     }
+}
+
+/// A key is looked for in the newest layer first, as [`ScalableCuckoo::remove_hash`] does, and each layer gets its keys in
+/// their order: so no two keys come to each other's places in another order than one by one.
+fn remove_some(layers: &mut [Layer<Owned>], digests: impl Iterator<Item = u64>, removed: &mut [bool]) {
+    newest_first(layers.iter_mut(), digests, removed, |layer, open, removed| {
+        layer.table.remove_many(open.iter().map(|(digest, _)| *digest), removed);
+    });
 }
 
 /// Digests whose lines are asked for together.

@@ -153,27 +153,10 @@ impl<S: Blocks> ScalableCuckoo<S> {
         }
     }
 
-    /// Layer by layer, each asked for all that the newer ones didn't have.
     fn contains_some(&self, digests: impl Iterator<Item = u64>, found: &mut [bool]) {
-        let mut open = [(0u64, 0usize); ASKED_TOGETHER];
-        let mut left = 0;
-        for ((slot, digest), number) in open.iter_mut().zip(digests).zip(0..) {
-            *slot = (digest, number);
-            left += 1;
-        }
-        found.fill(false);
-        let mut answers = [false; ASKED_TOGETHER];
-        for layer in self.layers.iter().rev() {
-            layer.table.contains_many(open[..left].iter().map(|(digest, _)| *digest), &mut answers[..left]);
-            let asked = left;
-            left = 0;
-            for index in 0..asked {
-                let (digest, number) = open[index];
-                found[number] |= answers[index];
-                open[left] = (digest, number);
-                left += usize::from(!answers[index]);
-            }
-        }
+        newest_first(self.layers.iter(), digests, found, |layer, open, found| {
+            layer.table.contains_many(open.iter().map(|(digest, _)| *digest), found);
+        });
     }
 
     /// How often the key is in the filter: at least as often as it was added and not removed, more when other keys
@@ -348,6 +331,37 @@ impl<S: Blocks> ScalableCuckoo<S> {
 
 /// Digests that are asked for together, layer by layer.
 const ASKED_TOGETHER: usize = 256;
+
+/// Layer by layer, the newest first, each asked for all digests to which the newer ones said no. `answers[i]` tells whether
+/// one said yes to the i-th digest, of at most [`ASKED_TOGETHER`].
+#[inline(always)]
+fn newest_first<L>(
+    layers: impl DoubleEndedIterator<Item = L>,
+    digests: impl Iterator<Item = u64>,
+    answers: &mut [bool],
+    ask: impl Fn(L, &[(u64, usize)], &mut [bool]),
+) {
+    // Digests to which nobody said yes yet, and their numbers.
+    let mut open = [(0u64, 0usize); ASKED_TOGETHER];
+    let mut left = 0;
+    for ((slot, digest), number) in open.iter_mut().zip(digests).zip(0..) {
+        *slot = (digest, number);
+        left += 1;
+    }
+    answers.fill(false);
+    let mut yes = [false; ASKED_TOGETHER];
+    for layer in layers.rev() {
+        ask(layer, &open[..left], &mut yes[..left]);
+        let asked = left;
+        left = 0;
+        for index in 0..asked {
+            let (digest, number) = open[index];
+            answers[number] |= yes[index];
+            open[left] = (digest, number);
+            left += usize::from(!yes[index]);
+        }
+    }
+}
 
 impl Clone for ScalableCuckoo {
     /// # Panics

@@ -192,7 +192,7 @@ fn batches_are_what_single_calls_are() {
     assert!(digests.iter().zip(&answers).all(|(digest, new)| one.insert_hash(*digest) == Ok(*new)));
     assert!(one == many);
     let asked: Vec<Digest> =
-        (0..10_000).map(|number| Digest::new(u64::wrapping_mul(number, 0x9e37_79b9_7f4a_7c15))).collect();
+        (0..10_000).map(|number| Digest::new(u64::wrapping_mul(number / 2, 0x9e37_79b9_7f4a_7c15))).collect();
     let mut answers = std::vec![true; asked.len()];
     many.contains_hashes(&asked, &mut answers);
     assert!(asked.iter().zip(&answers).all(|(digest, found)| one.contains_hash(*digest) == *found));

@@ -4,7 +4,7 @@ use core::hint::select_unpredictable;
 
 use super::buckets::Grid;
 use super::register::Register;
-use crate::bits::{BLOCK_BITS, BLOCK_BYTES, Block, Line, replace_half, set_eight_bytes, words_mut};
+use crate::bits::{BLOCK_BITS, BLOCK_BYTES, Block, Line, flip_eight_bytes, flip_half, words_mut};
 
 /// Where a bucket is in a row of lines, in one number, to be kept. Only the [`Access`] that made it knows what it counts.
 pub(super) type Place = u64;
@@ -30,15 +30,20 @@ impl At {
 }
 
 /// A way to buckets, in registers of type `R`.
-pub(super) trait Access<R> {
+pub(super) trait Access<R: Register> {
     fn place(grid: Grid, bucket: u64) -> Place;
     fn at(place: Place) -> At;
     /// An address in the line of the place.
     fn address<L: Line>(lines: &[L], place: Place) -> *const L;
     /// The bucket in the lowest bits; what stands above it means nothing.
     fn load<L: Line>(lines: &[L], at: At) -> R;
-    /// Writes `value` where `mask` has ones; both are counted from the bucket's lowest bit on. Elsewhere `value` is zero.
-    fn replace(blocks: &mut [Block], at: At, mask: R, value: R);
+    /// Changes the bits of the bucket that are ones in `bits`.
+    fn flip(blocks: &mut [Block], at: At, bits: R);
+    /// The same with a number that stands from bit `from` of the bucket on.
+    #[inline(always)]
+    fn flip_from(blocks: &mut [Block], at: At, from: u32, bits: u32) {
+        Self::flip(blocks, at, R::from_u32(bits) << from);
+    }
 }
 
 /// Buckets that are a whole register: number i is the i-th of all in a row, and nothing need be shifted or masked.
@@ -57,35 +62,37 @@ fn index(place: Place) -> usize {
     place as usize
 }
 
-impl Access<u64> for Whole {
+/// A register of which lines are made.
+pub(super) trait Unit: Register {
+    fn load<L: Line>(lines: &[L], index: usize) -> Self;
+    fn flip(blocks: &mut [Block], index: usize, bits: Self);
+}
+
+impl Unit for u64 {
     #[inline(always)]
-    fn place(_: Grid, bucket: u64) -> Place {
-        bucket
+    fn load<L: Line>(lines: &[L], index: usize) -> Self {
+        L::word_of(lines, index)
     }
 
     #[inline(always)]
-    fn at(place: Place) -> At {
-        At { index: index(place), shift: 0 }
-    }
-
-    #[inline(always)]
-    fn address<L: Line>(lines: &[L], place: Place) -> *const L {
-        lines.as_ptr().cast::<u64>().wrapping_add(index(place)).cast()
-    }
-
-    #[inline(always)]
-    fn load<L: Line>(lines: &[L], at: At) -> u64 {
-        L::word_of(lines, at.index)
-    }
-
-    #[inline(always)]
-    fn replace(blocks: &mut [Block], at: At, mask: u64, value: u64) {
-        let word = &mut words_mut(blocks)[at.index];
-        *word = *word & !mask | value;
+    fn flip(blocks: &mut [Block], index: usize, bits: Self) {
+        words_mut(blocks)[index] ^= bits;
     }
 }
 
-impl Access<u32> for Whole {
+impl Unit for u32 {
+    #[inline(always)]
+    fn load<L: Line>(lines: &[L], index: usize) -> Self {
+        L::half_of(lines, index)
+    }
+
+    #[inline(always)]
+    fn flip(blocks: &mut [Block], index: usize, bits: Self) {
+        flip_half(blocks, index, bits);
+    }
+}
+
+impl<R: Unit> Access<R> for Whole {
     #[inline(always)]
     fn place(_: Grid, bucket: u64) -> Place {
         bucket
@@ -98,17 +105,17 @@ impl Access<u32> for Whole {
 
     #[inline(always)]
     fn address<L: Line>(lines: &[L], place: Place) -> *const L {
-        lines.as_ptr().cast::<u32>().wrapping_add(index(place)).cast()
+        lines.as_ptr().cast::<R>().wrapping_add(index(place)).cast()
     }
 
     #[inline(always)]
-    fn load<L: Line>(lines: &[L], at: At) -> u32 {
-        L::half_of(lines, at.index)
+    fn load<L: Line>(lines: &[L], at: At) -> R {
+        R::load(lines, at.index)
     }
 
     #[inline(always)]
-    fn replace(blocks: &mut [Block], at: At, mask: u32, value: u32) {
-        replace_half(blocks, at.index, mask, value);
+    fn flip(blocks: &mut [Block], at: At, bits: R) {
+        R::flip(blocks, at.index, bits);
     }
 }
 
@@ -134,9 +141,13 @@ impl Access<u64> for Window {
     }
 
     #[inline(always)]
-    fn replace(blocks: &mut [Block], at: At, mask: u64, value: u64) {
-        let before = Block::eight_bytes_of(blocks, at.index);
-        set_eight_bytes(blocks, at.index, before & !(mask << at.shift) | value << at.shift);
+    fn flip(blocks: &mut [Block], at: At, bits: u64) {
+        flip_eight_bytes(blocks, at.index, bits << at.shift);
+    }
+
+    #[inline(always)]
+    fn flip_from(blocks: &mut [Block], at: At, from: u32, bits: u32) {
+        flip_eight_bytes(blocks, at.index, u64::from(bits) << (from + at.shift));
     }
 }
 
@@ -163,10 +174,18 @@ impl Access<u128> for Window {
 
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "cut into words on purpose")]
-    fn replace(blocks: &mut [Block], at: At, mask: u128, value: u128) {
-        let after = sixteen_bytes(blocks, at.index) & !(mask << at.shift) | value << at.shift;
-        set_eight_bytes(blocks, at.index, after as u64);
-        set_eight_bytes(blocks, at.index + 8, (after >> 64) as u64);
+    fn flip(blocks: &mut [Block], at: At, bits: u128) {
+        let bits = bits << at.shift;
+        flip_eight_bytes(blocks, at.index, bits as u64);
+        flip_eight_bytes(blocks, at.index + 8, (bits >> 64) as u64);
+    }
+
+    /// Eight bytes are enough, which spares shifting sixteen.
+    #[inline(always)]
+    fn flip_from(blocks: &mut [Block], at: At, from: u32, bits: u32) {
+        let from = at.shift + from;
+        let byte = (from / 8).min(8);
+        flip_eight_bytes(blocks, at.index + byte as usize, u64::from(bits) << (from - 8 * byte));
     }
 }
 
@@ -223,11 +242,22 @@ mod tests {
         let (mask, old) = (low_bits::<R>(bits), naive(&before, bit, bits));
         assert_eq!(wide(A::load(&row, place) & mask), old, "{bits} bits at {bit}");
         let mut after = row;
-        A::replace(&mut after, place, mask, value & mask);
-        assert_eq!(naive(&after[1], bit, bits), wide(value & mask), "{bits} bits at {bit}");
-        assert_eq!(wide(A::load(&after, place) & mask), wide(value & mask));
-        A::replace(&mut after, place, mask, A::load(&row, place) & mask);
+        A::flip(&mut after, place, value & mask);
+        assert_eq!(naive(&after[1], bit, bits), old ^ wide(value & mask), "{bits} bits at {bit}");
+        assert_eq!(wide(A::load(&after, place) & mask), old ^ wide(value & mask));
+        A::flip(&mut after, place, value & mask);
         assert_eq!(after, row, "all other bits stay: {bits} bits at {bit}");
+        for from in (0..bits).step_by(5) {
+            let low = value.low() & (u32::MAX >> 32u32.saturating_sub(bits - from));
+            A::flip_from(&mut after, place, from, low);
+            assert_eq!(
+                naive(&after[1], bit, bits),
+                old ^ u128::from(low) << from,
+                "{bits} bits at {bit} + {from}"
+            );
+            A::flip(&mut after, place, R::from_u32(low) << from);
+            assert_eq!(after, row, "{bits} bits at {bit} + {from}");
+        }
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(super) trait Buckets: Copy {
     /// One of two without a branch.
     fn either(is_first: bool, first: Self::Found, second: Self::Found) -> Self::Found;
     /// Takes the fingerprint that [`find`](Self::find) found out, once. The bucket has not been changed since.
-    fn take(self, blocks: &mut [Block], at: At, found: Self::Found);
+    fn take(self, blocks: &mut [Block], at: At, found: Self::Found, fingerprint: u32);
     /// All fingerprints.
     fn all<L: Line>(self, lines: &[L], at: At) -> Entries;
     /// Writes all fingerprints, in any order.
@@ -224,7 +224,7 @@ mod tests {
                         let other = buckets.find(&noise, buckets.locate(2 * slots), fingerprint);
                         let is_first = random(2) == 0;
                         let (first, second) = if is_first { (found, other) } else { (other, found) };
-                        buckets.take(&mut blocks, place, B::either(is_first, first, second));
+                        buckets.take(&mut blocks, place, B::either(is_first, first, second), fingerprint);
                         model.swap_remove(index);
                         assert!(buckets.is_valid(&blocks, place));
                     }
@@ -237,7 +237,7 @@ mod tests {
                 for fingerprint in model {
                     let found = buckets.find(&blocks, place, fingerprint);
                     assert!(B::is_found(found));
-                    buckets.take(&mut blocks, place, found);
+                    buckets.take(&mut blocks, place, found, fingerprint);
                 }
                 assert_eq!(blocks, empty, "the rest of the lines stays as it is: {layout:?}");
             }

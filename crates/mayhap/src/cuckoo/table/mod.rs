@@ -236,7 +236,7 @@ impl Located {
         if !B::is_found(found) {
             return false;
         }
-        buckets.take(blocks, At::either(is_first, first, second), found);
+        buckets.take(blocks, At::either(is_first, first, second), found, fingerprint);
         true
     }
 
@@ -343,7 +343,9 @@ impl Operation for Remove<'_> {
     #[inline(always)]
     fn run<B: Buckets>(self, buckets: B) -> bool {
         let removed = Located::new(buckets, self.spot).remove(buckets, self.blocks);
-        *self.len -= u64::from(removed);
+        if removed {
+            *self.len -= 1;
+        }
         removed
     }
 }

@@ -121,7 +121,7 @@ impl<R: Register, A: Access<R> + Copy> Buckets for Packed<R, A> {
 
     #[inline(always)]
     fn put(self, blocks: &mut [Block], at: At, free: u32, fingerprint: u32) {
-        A::replace(blocks, at, R::ZERO, R::from_u32(fingerprint) << free);
+        A::flip_from(blocks, at, free, fingerprint);
     }
 
     #[inline(always)]
@@ -140,10 +140,8 @@ impl<R: Register, A: Access<R> + Copy> Buckets for Packed<R, A> {
     }
 
     #[inline(always)]
-    fn take(self, blocks: &mut [Block], at: At, found: R) {
-        // All bits of the lane whose highest bit is the lowest that is set.
-        let top = found & R::ZERO.minus(found);
-        A::replace(blocks, at, top.plus(top).minus(top >> (self.bits - 1)), R::ZERO);
+    fn take(self, blocks: &mut [Block], at: At, found: R, fingerprint: u32) {
+        A::flip_from(blocks, at, found.lowest() + 1 - self.bits, fingerprint);
     }
 
     #[inline(always)]
@@ -163,7 +161,7 @@ impl<R: Register, A: Access<R> + Copy> Buckets for Packed<R, A> {
         for (lane, entry) in (0..self.entries).zip(entries) {
             lanes = lanes | R::from_u32(*entry) << (lane * self.bits);
         }
-        A::replace(blocks, at, low_bits(self.width), lanes);
+        A::flip(blocks, at, (A::load(blocks, at) ^ lanes) & low_bits(self.width));
     }
 }
 
@@ -260,9 +258,9 @@ impl Buckets for Halves {
     }
 
     #[inline(always)]
-    fn take(self, blocks: &mut [Block], at: At, found: [u128; 2]) {
+    fn take(self, blocks: &mut [Block], at: At, found: [u128; 2], fingerprint: u32) {
         let half = usize::from(found[0] == 0);
-        self.half.take(blocks, self.halves(at)[half], found[half]);
+        self.half.take(blocks, self.halves(at)[half], found[half], fingerprint);
     }
 
     #[inline(always)]

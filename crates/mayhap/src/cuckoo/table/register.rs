@@ -26,6 +26,8 @@ pub(super) trait Register:
     fn times(self, other: Self) -> Self;
     /// The number of zeros below the lowest one.
     fn lowest(self) -> u32;
+    /// The number of zeros above the highest one.
+    fn above(self) -> u32;
     fn ones(self) -> u32;
 }
 
@@ -59,6 +61,10 @@ macro_rules! arithmetic {
             #[inline(always)]
             fn lowest(self) -> u32 {
                 self.trailing_zeros()
+            }
+            #[inline(always)]
+            fn above(self) -> u32 {
+                self.leading_zeros()
             }
             #[inline(always)]
             fn ones(self) -> u32 {

@@ -13,40 +13,64 @@ use crate::bits::{Block, Line};
 
 /// Four fingerprints in a bucket of up to 64 (`u64`: up to 17 bits each) or 128 bits (`u128`).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sorted<R> {
+pub(super) struct Sorted<R: 'static> {
     grid: Grid,
     /// Bits of the rest of a fingerprint, without its lowest four.
     rest: u32,
-    /// The lowest bit of the rest of every fingerprint, the first at bit 0.
+    /// 2¹⁶ / `rest`, rounded up: a multiplication instead of a division.
+    reciprocal: u32,
+    /// The lowest bit of the rest of every fingerprint in its bucket.
     ones: R,
-    /// The highest bit of each.
-    tops: R,
-    /// What [`gather`] multiplies by.
-    gather: R,
+    /// All bits of the rests but the highest of each.
+    low: R,
+    /// By nibbles that differ, one bit for each: the highest bits of the rests of the others.
+    others: &'static [R; 16],
 }
 
 macro_rules! constructor {
-    ($register:ty) => {
+    ($register:ty, $widest:literal) => {
         impl Sorted<$register> {
             pub(super) const fn new(fingerprint_bits: u32) -> Self {
+                /// By bits of the rest.
+                const OTHERS: &[[$register; 16]; $widest + 1] = &{
+                    let mut others: [[$register; 16]; $widest + 1] = [[0; 16]; $widest + 1];
+                    let mut rest = 1;
+                    while rest <= $widest {
+                        let mut differing = 0;
+                        while differing < 16 {
+                            let mut lane = 0;
+                            while lane < 4 {
+                                if differing >> lane & 1 == 0 {
+                                    others[rest][differing] |=
+                                        1 << (CODE_BITS as usize + lane * rest + rest - 1);
+                                }
+                                lane += 1;
+                            }
+                            differing += 1;
+                        }
+                        rest += 1;
+                    }
+                    others
+                };
                 let rest = fingerprint_bits - NIBBLE;
-                let ones: $register = 1 | 1 << rest | 1 << (2 * rest) | 1 << (3 * rest);
-                // Lane i to bit 3·rest + i.
-                let gather = 1 << (3 * rest) | 1 << (2 * rest + 1) | 1 << (rest + 2) | 1 << 3;
+                let others = &OTHERS[rest as usize];
+                let tops = others[0];
+                let ones = tops >> (rest - 1);
                 Self {
                     grid: Grid::new(4 * (fingerprint_bits - 1)),
                     rest,
+                    reciprocal: (1u32 << 16).div_ceil(rest),
                     ones,
-                    tops: ones << (rest - 1),
-                    gather,
+                    low: tops - ones,
+                    others,
                 }
             }
         }
     };
 }
 
-constructor!(u64);
-constructor!(u128);
+constructor!(u64, 13);
+constructor!(u128, 28);
 
 const NIBBLE: u32 = 4;
 const CODE_BITS: u32 = 12;
@@ -54,15 +78,13 @@ const CODE_MASK: u32 = (1 << CODE_BITS) - 1;
 /// States of four sorted nibbles; codes from here on mean nothing.
 pub(super) const STATES: u32 = 3876;
 
-/// A bucket in parts.
+/// A bucket, and where it holds what was looked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Parts<R> {
-    /// The lowest four bits of its fingerprints.
-    nibbles: u32,
-    /// The rest of them, and above it whatever.
-    rests: R,
-    /// Bit i says whether fingerprint i is the one that was looked for.
-    equal: u32,
+pub(super) struct Found<R> {
+    /// The bucket, and above it whatever.
+    bucket: R,
+    /// The highest bits of the rests of the fingerprints that are equal.
+    equal: R,
 }
 
 impl<R: Register> Sorted<R>
@@ -70,69 +92,53 @@ where
     Window: Access<R>,
 {
     #[inline(always)]
-    fn parts<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> Parts<R> {
+    fn look<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> Found<R> {
         let bucket: R = Window::load(lines, at);
-        let (nibbles, rests) = (nibbles(bucket.low()), bucket >> CODE_BITS);
-        let differing = nibbles ^ ((fingerprint % 16) * 0x1111);
-        let nibbles_equal = !(((differing & 0x7777) + 0x7777) | differing) & 0x8888;
-        let lanes = rests ^ self.ones.times(R::from_u32(fingerprint >> NIBBLE));
-        let low = self.tops.minus(self.ones);
-        let rests_equal = !((lanes & low).plus(low) | lanes) & self.tops;
-        let equal = gather(u64::from(nibbles_equal), NIBBLE, NIBBLE_GATHER)
-            & gather(rests_equal, self.rest, self.gather);
-        Parts { nibbles, rests, equal }
+        // The highest bit of a lane stays zero only if all of its bits are: adding ones carries into it from any other.
+        let nibbles = nibbles(bucket.low()) ^ ((fingerprint % 16) * 0x1111);
+        let differing = (((nibbles & 0x7777) + 0x7777) | nibbles) & 0x8888;
+        let rests = bucket ^ self.ones.times(R::from_u32(fingerprint >> NIBBLE));
+        let equal = self.others[gather(differing)] & !((rests & self.low).plus(self.low) | rests);
+        Found { bucket, equal }
     }
 
-    /// Writes a bucket of which the parts are in order.
+    /// The bits of a bucket of which the parts are in order.
     #[inline(always)]
-    fn set_parts(self, blocks: &mut [Block], at: At, nibbles: u32, rests: R) {
-        let bits = low_bits(self.grid.bucket_bits());
-        let bucket = (R::from_u32(code(nibbles)) | rests << CODE_BITS) & bits;
-        Window::replace(blocks, at, bits, bucket);
+    fn bucket(self, nibbles: u32, rests: R) -> R {
+        (R::from_u32(code(nibbles)) | rests << CODE_BITS) & low_bits(self.grid.bucket_bits())
     }
 }
 
-/// [`gather`]'s multiplier for nibbles.
-const NIBBLE_GATHER: u64 = 1 << 12 | 1 << 9 | 1 << 6 | 1 << 3;
-
-/// The highest bits of four lanes of `width` bits, which are all that is set, side by side.
+/// The highest bits of four nibbles, which are all that is set, side by side.
 #[inline(always)]
-fn gather<R: Register>(tops: R, width: u32, multiplier: R) -> u32 {
-    if width < 4 {
-        let bit = |lane: u32| ((tops >> (lane * width + width - 1)).low() & 1) << lane;
-        return bit(0) | bit(1) | bit(2) | bit(3);
-    }
-    // A product that moves lane i up by 3·width + i − i·width. Nothing else arrives there: lane j, moved as lane i is,
-    // comes to a place (j − i)·width away from that of lane i, and these are sixteen different bits.
-    (tops.times(multiplier) >> (4 * width - 1)).low() & 0b1111
-}
-
-/// Four lanes without number `lane`: those below it move up by one, and the first is zero.
-#[inline(always)]
-fn without_lane<R: Register>(lanes: R, lane: u32, width: u32) -> R {
-    let through = through::<R>(lane, width);
-    (lanes & through) << width & through | lanes & !through
+fn gather(tops: u32) -> usize {
+    // A product that moves bit 3 + 4·i up by 12 − 3·i, to 15 + i. Nothing else arrives there: bit 3 + 4·j, moved as i is,
+    // comes to 15 + i + 4·(j − i), and these are sixteen different bits.
+    (tops.wrapping_mul(1 << 12 | 1 << 9 | 1 << 6 | 1 << 3) >> 15 & 0b1111) as usize
 }
 
 /// Four lanes, of which the first gives way to a new number `lane`: those up to it move down by one.
 #[inline(always)]
 fn with_lane<R: Register>(lanes: R, lane: u32, width: u32, value: R) -> R {
-    let through = through::<R>(lane, width);
+    let one = R::from_u32(1);
+    let through = ((one << (lane * width)) << width).minus(one);
     (lanes & through) >> width | value << (lane * width) | lanes & !through
 }
 
-/// The bits of the lanes up to number `lane`.
+/// Four nibbles without number `lanes`, counted from one: three.
 #[inline(always)]
-fn through<R: Register>(lane: u32, width: u32) -> R {
-    let one = R::from_u32(1);
-    ((one << (lane * width)) << width).minus(one)
+fn without(nibbles: u32, lanes: u32) -> u32 {
+    /// The bits of the nibbles before that one. A power of two of them spares a check.
+    static BEFORE: [u16; 8] = [0, 0, 0xf, 0xff, 0xfff, 0, 0, 0];
+    let behind = nibbles >> NIBBLE;
+    behind ^ (behind ^ nibbles) & u32::from(BEFORE[lanes as usize % 8])
 }
 
 impl<R: Register> Buckets for Sorted<R>
 where
     Window: Access<R>,
 {
-    type Found = Parts<R>;
+    type Found = Found<R>;
 
     #[inline(always)]
     fn grid(self) -> Grid {
@@ -161,19 +167,19 @@ where
 
     #[inline(always)]
     fn has<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> bool {
-        self.parts(lines, at, fingerprint).equal != 0
+        self.look(lines, at, fingerprint).equal != R::ZERO
     }
 
     #[inline(always)]
     fn count<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> u32 {
-        self.parts(lines, at, fingerprint).equal.count_ones()
+        self.look(lines, at, fingerprint).equal.ones()
     }
 
     /// Zeros come first in the order, so there is room if the first is one. The place says how many there are.
     #[inline(always)]
     fn free<L: Line>(self, lines: &[L], at: At) -> u32 {
-        let zeros = self.parts(lines, at, 0).equal;
-        select_unpredictable(zeros == 0, NOWHERE, 0b1111 - zeros)
+        let zeros = self.look(lines, at, 0).equal;
+        select_unpredictable(zeros == R::ZERO, NOWHERE, zeros.above())
     }
 
     /// The first is free. Those that come before the new one move into its place, and no sorting is needed.
@@ -182,37 +188,45 @@ where
         let [_, b, c, d, ..] = self.all(blocks, at);
         let is_before = |entry| u32::from(order(entry) < order(fingerprint));
         let lane = is_before(b) + is_before(c) + is_before(d);
-        let Parts { nibbles, rests, .. } = self.parts(blocks, at, 0);
-        let nibbles = with_lane(nibbles, lane, NIBBLE, fingerprint % 16);
-        let rests = with_lane(rests, lane, self.rest, R::from_u32(fingerprint >> NIBBLE));
-        self.set_parts(blocks, at, nibbles, rests);
+        let bucket: R = Window::load(blocks, at);
+        let nibbles = with_lane(nibbles(bucket.low()), lane, NIBBLE, fingerprint % 16);
+        let rests = with_lane(bucket >> CODE_BITS, lane, self.rest, R::from_u32(fingerprint >> NIBBLE));
+        let after = self.bucket(nibbles, rests);
+        Window::flip(blocks, at, (bucket ^ after) & low_bits(self.grid.bucket_bits()));
     }
 
     #[inline(always)]
-    fn find<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> Parts<R> {
-        self.parts(lines, at, fingerprint)
+    fn find<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> Found<R> {
+        self.look(lines, at, fingerprint)
     }
 
     #[inline(always)]
-    fn is_found(found: Parts<R>) -> bool {
-        found.equal != 0
+    fn is_found(found: Found<R>) -> bool {
+        found.equal != R::ZERO
     }
 
     #[inline(always)]
-    fn either(is_first: bool, first: Parts<R>, second: Parts<R>) -> Parts<R> {
-        Parts {
-            nibbles: select_unpredictable(is_first, first.nibbles, second.nibbles),
-            rests: select_unpredictable(is_first, first.rests, second.rests),
+    fn either(is_first: bool, first: Found<R>, second: Found<R>) -> Found<R> {
+        Found {
+            bucket: select_unpredictable(is_first, first.bucket, second.bucket),
             equal: select_unpredictable(is_first, first.equal, second.equal),
         }
     }
 
-    /// The free place that it leaves belongs in front of all others: those before it move up by one.
+    /// The free place that it leaves belongs in front of all others: those before it move up by one. Only what changes is
+    /// worked out.
     #[inline(always)]
-    fn take(self, blocks: &mut [Block], at: At, found: Parts<R>) {
-        let lane = found.equal.trailing_zeros();
-        let nibbles = without_lane(found.nibbles, lane, NIBBLE);
-        self.set_parts(blocks, at, nibbles, without_lane(found.rests, lane, self.rest));
+    fn take(self, blocks: &mut [Block], at: At, found: Found<R>, _: u32) {
+        let Found { bucket, equal } = found;
+        let before = bucket.low() & CODE_MASK;
+        // All bits up to the lowest that is set. Lanes up to there become what is below them, which for the first is nothing.
+        let through = equal ^ equal.minus(R::from_u32(1));
+        let rests = bucket ^ R::from_u32(before);
+        let changed = (rests ^ rests << self.rest) & through;
+        // The lowest that is set is the highest of its rest, so this is exact.
+        let lanes = ((equal.lowest() + 1 - CODE_BITS) * self.reciprocal) >> 16;
+        let after = code_of_three(without(nibbles(before), lanes));
+        Window::flip(blocks, at, changed | R::from_u32(before ^ after));
     }
 
     #[inline(always)]
@@ -236,7 +250,8 @@ where
             nibbles |= (entry % 16) << (lane * NIBBLE);
             rests = rests | R::from_u32(entry >> NIBBLE) << (lane * self.rest);
         }
-        self.set_parts(blocks, at, nibbles, rests);
+        let bits = low_bits(self.grid.bucket_bits());
+        Window::flip(blocks, at, (Window::load(blocks, at) ^ self.bucket(nibbles, rests)) & bits);
     }
 
     fn is_valid<L: Line>(self, lines: &[L], at: At) -> bool {
@@ -268,6 +283,12 @@ fn sorted(entries: [u32; 4]) -> [u32; 4] {
 /// C(a, 1) + C(b + 1, 2) + C(c + 2, 3) + C(d + 3, 4).
 #[inline(always)]
 fn code(nibbles: u32) -> u32 {
+    nibbles % 16 + code_of_three(nibbles >> NIBBLE)
+}
+
+/// The code of a zero and three nibbles in order, by these three.
+#[inline(always)]
+fn code_of_three(nibbles: u32) -> u32 {
     const fn choose(n: usize, k: usize) -> usize {
         let (mut product, mut i) = (1, 0);
         while i < k {
@@ -277,21 +298,18 @@ fn code(nibbles: u32) -> u32 {
         }
         product
     }
-    /// The part of two nibbles, by the byte they make, of which the lower chooses `k`.
-    #[allow(clippy::cast_possible_truncation, reason = "C(17, 3) + C(18, 4) = 3740")]
-    const fn pair(k: usize) -> [u16; 256] {
-        let mut parts = [0; 256];
-        let mut byte = 0;
-        while byte < 256 {
-            let (low, high) = (byte % 16, byte / 16);
-            parts[byte] = (choose(low + k - 1, k) + choose(high + k, k + 1)) as u16;
-            byte += 1;
+    #[allow(clippy::cast_possible_truncation, reason = "C(16, 2) + C(17, 3) + C(18, 4) = 3860")]
+    static CODES: [u16; 1 << 12] = {
+        let mut codes = [0; 1 << 12];
+        let mut state = 0;
+        while state < codes.len() {
+            let [b, c, d] = [state % 16, state / 16 % 16, state / 256];
+            codes[state] = (choose(b + 1, 2) + choose(c + 2, 3) + choose(d + 3, 4)) as u16;
+            state += 1;
         }
-        parts
-    }
-    static LOW: [u16; 256] = pair(1);
-    static HIGH: [u16; 256] = pair(3);
-    u32::from(LOW[(nibbles & 0xff) as usize]) + u32::from(HIGH[(nibbles >> 8 & 0xff) as usize])
+        codes
+    };
+    u32::from(CODES[nibbles as usize % CODES.len()])
 }
 
 /// The four nibbles of a bucket, from its lowest 12 bits; the first is the lowest.
@@ -347,16 +365,20 @@ mod tests {
 
     #[test]
     fn gathers_the_right_bits() {
-        for width in 1..=28 {
-            for bits in 0..16u64 {
-                let top = |lane: u32| u128::from(bits >> lane & 1) << (lane * width + width - 1);
-                let tops: u128 = (0..4).map(top).sum();
-                let multiplier = Sorted::<u128>::new(width + NIBBLE).gather;
-                assert_eq!(u64::from(gather(tops, width, multiplier)), bits, "{width}");
-                if width <= 13 {
-                    let multiplier = Sorted::<u64>::new(width + NIBBLE).gather;
-                    assert_eq!(u64::from(gather(tops as u64, width, multiplier)), bits, "{width}");
-                }
+        for bits in 0..16u32 {
+            let tops = (0..4).map(|lane| (bits >> lane & 1) << (4 * lane + 3)).sum();
+            assert_eq!(gather(tops), bits as usize);
+        }
+    }
+
+    #[test]
+    fn finds_the_number_of_a_lane_without_division() {
+        for rest in 1..=28 {
+            let Sorted { reciprocal, others, .. } = Sorted::<u128>::new(rest + NIBBLE);
+            for lane in 0..4 {
+                let top = others[0b1111 ^ 1 << lane];
+                assert_eq!(top, 1 << (CODE_BITS + lane * rest + rest - 1));
+                assert_eq!(((top.lowest() + 1 - CODE_BITS) * reciprocal) >> 16, lane + 1);
             }
         }
     }
