@@ -147,17 +147,17 @@ pub(super) struct RemoveStep<'a> {
     geometry: Geometry,
     blocks: &'a mut [Block],
     removed: &'a mut [bool],
-    /// Copies taken away, and cells that have become free.
-    copies: u64,
-    cells: u64,
+    /// Copies taken away from cells that have not become free.
+    lowered: u64,
 }
 
 impl<'a> RemoveStep<'a> {
     pub(super) fn run(filter: &'a mut DLeftCounting, source: &impl Source, removed: &'a mut [bool]) {
         let (pace, geometry) = (filter.pace(), filter.geometry);
-        let mut step = Self { geometry, blocks: &mut filter.blocks, removed, copies: 0, cells: 0 };
+        let mut step = Self { geometry, blocks: &mut filter.blocks, removed, lowered: 0 };
         in_groups(source, &mut step, pace);
-        let (copies, cells) = (step.copies, step.cells);
+        let copies: u64 = step.removed.iter().map(|removed| u64::from(*removed)).sum();
+        let cells = copies - step.lowered;
         // Counted from the same cells, so neither falls below zero.
         filter.len -= copies;
         filter.used_cells -= cells;
@@ -172,12 +172,16 @@ impl Step for RemoveStep<'_> {
 
     #[inline(always)]
     fn probe(&mut self, from: usize, digests: &[u64]) {
-        let Self { geometry, blocks, removed, copies, cells } = self;
+        let Self { geometry, blocks, removed, lowered } = self;
         for (removed, digest) in removed[from..].iter_mut().zip(digests) {
-            let outcome = table::remove(geometry.cell, blocks, &geometry.place(*digest));
-            *removed = outcome != Removed::Nothing;
-            *copies += u64::from(*removed);
-            *cells += u64::from(outcome == Removed::Freed);
+            *removed = match table::remove(geometry.cell, blocks, &geometry.place(*digest)) {
+                Removed::Nothing => false,
+                Removed::Freed => true,
+                Removed::Lowered => {
+                    *lowered += 1;
+                    true
+                }
+            };
         }
     }
 }

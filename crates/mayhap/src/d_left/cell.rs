@@ -2,7 +2,9 @@
 
 use core::slice;
 
-use crate::bits::{BLOCK_BITS, BLOCK_BYTES, BLOCK_WORDS, Block, Line, set_byte, set_eight_bytes};
+use crate::bits::{
+    BLOCK_BITS, BLOCK_BYTES, BLOCK_WORDS, Block, Line, flip_eight_bytes, set_byte, set_eight_bytes,
+};
 
 /// The shape of a cell: so many bits of fingerprint, so many of counter.
 ///
@@ -130,11 +132,12 @@ impl Cell {
         self.set_rest(block, index, fingerprint.tail | ((count - 1) << self.tail_bits()));
     }
 
-    /// Empties cell `index`: all of its bits become zero.
+    /// Empties cell `index`, which counts one copy of what has this tail: all of its bits become zero.
     #[inline(always)]
-    pub(super) fn clear(self, block: &mut Block, index: u32) {
+    pub(super) fn clear(self, block: &mut Block, index: u32, tail: u64) {
         self.set_tag(block, index, 0);
-        self.set_rest(block, index, 0);
+        let (byte, shift) = self.rest_place(index);
+        flip_eight_bytes(slice::from_mut(block), byte, tail << shift);
     }
 
     /// Whether every bit is zero that no used cell has a use for.
@@ -254,8 +257,10 @@ mod tests {
             for (index, number, count, clear) in writes {
                 let index = index % cell.per_bucket;
                 if clear {
-                    cell.clear(&mut block, index);
-                    model[index as usize] = None;
+                    if let Some((fingerprint, _)) = model[index as usize].take() {
+                        cell.write(&mut block, index, fingerprint, 1);
+                        cell.clear(&mut block, index, fingerprint.tail);
+                    }
                 } else {
                     let fingerprint = cell.fingerprint(number % cell.fingerprints());
                     let count = 1 + count % cell.most();
@@ -272,8 +277,11 @@ mod tests {
                 }
                 prop_assert!(cell.is_clean(&block));
             }
-            for index in 0..cell.per_bucket {
-                cell.clear(&mut block, index);
+            for (index, held) in (0..).zip(model) {
+                if let Some((fingerprint, _)) = held {
+                    cell.write(&mut block, index, fingerprint, 1);
+                    cell.clear(&mut block, index, fingerprint.tail);
+                }
             }
             prop_assert_eq!(block, Block::default());
         }

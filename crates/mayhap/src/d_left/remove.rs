@@ -23,9 +23,13 @@ impl DLeftCounting {
         let place = self.geometry.place(digest.get());
         let removed = table::remove(self.geometry.cell, &mut self.blocks, &place);
         // Counted from the same cells, so neither falls below zero.
-        self.len -= u64::from(removed != Removed::Nothing);
-        self.used_cells -= u64::from(removed == Removed::Freed);
-        removed != Removed::Nothing
+        match removed {
+            Removed::Nothing => return false,
+            Removed::Lowered => {}
+            Removed::Freed => self.used_cells -= 1,
+        }
+        self.len -= 1;
+        true
     }
 
     /// Removes one copy of each of many keys: `removed[i]` tells whether `keys[i]` was there. The same as removing them

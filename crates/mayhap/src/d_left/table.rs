@@ -66,8 +66,29 @@ pub(super) enum Removed {
 /// Takes a copy away.
 #[inline(always)]
 pub(super) fn remove(cell: Cell, blocks: &mut [Block], place: &Place) -> Removed {
-    let mut saturated = None;
+    let Fingerprint { tail, .. } = place.fingerprint;
     for (line, index) in candidates(cell, blocks, place) {
+        let held = cell.read(&blocks[line], index);
+        if held.tail != tail {
+            continue;
+        }
+        if held.count == 1 {
+            cell.clear(&mut blocks[line], index, tail);
+            return Removed::Freed;
+        }
+        // Copies, so that the place of every other key can stay in registers.
+        let (cell, place) = (cell, *place);
+        return lower(&cell, blocks, &place);
+    }
+    Removed::Nothing
+}
+
+/// Takes a copy away of a key that is there and whose first cell counts more than one. Most keys have one copy, and what is
+/// done for them stays as short as a question.
+#[cold]
+fn lower(cell: &Cell, blocks: &mut [Block], place: &Place) -> Removed {
+    let mut saturated = None;
+    for (line, index) in candidates(*cell, blocks, place) {
         let held = cell.read(&blocks[line], index);
         if held.tail != place.fingerprint.tail {
             continue;
@@ -75,7 +96,7 @@ pub(super) fn remove(cell: Cell, blocks: &mut [Block], place: &Place) -> Removed
         // One that isn't full first: so at most one cell of a key is less than full, and the key takes no more cells than
         // its copies need. Then the candidates that are left don't matter. (A cell that counts one is never full.)
         if held.count == 1 {
-            cell.clear(&mut blocks[line], index);
+            cell.clear(&mut blocks[line], index, held.tail);
             return Removed::Freed;
         }
         if held.count < cell.most() {
