@@ -3,7 +3,7 @@
 use super::bytes::{rest64, tail64, word32};
 
 const MULTIPLIER_32: u32 = 0x5bd1_e995;
-const MULTIPLIER_64: u64 = 0xc6a4_a793_5bd1_e995;
+pub(crate) const MULTIPLIER_64: u64 = 0xc6a4_a793_5bd1_e995;
 
 /// MurmurHash2, 32 bits.
 #[must_use]
@@ -60,7 +60,7 @@ pub fn murmur64a_twice(bytes: &[u8], seed: u64) -> [u64; 2] {
 }
 
 #[inline(always)]
-const fn begin_64(bytes: &[u8], seed: u64) -> u64 {
+pub(crate) const fn begin_64(bytes: &[u8], seed: u64) -> u64 {
     seed ^ (bytes.len() as u64).wrapping_mul(MULTIPLIER_64)
 }
 
@@ -71,7 +71,7 @@ const fn scramble_64(word: [u8; 8]) -> u64 {
 }
 
 #[inline(always)]
-const fn mix_64(hash: u64, scrambled: u64) -> u64 {
+pub(crate) const fn mix_64(hash: u64, scrambled: u64) -> u64 {
     (hash ^ scrambled).wrapping_mul(MULTIPLIER_64)
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Link, RedisBloom, RedisHash};
 use crate::bits::Words;
+use crate::bloom::Scheme;
 use crate::hash::Key;
 
 /// Items of a batch that are asked together: each link sees all of them, less those found in a newer one, before the
@@ -50,10 +51,9 @@ impl<S: Words> RedisBloom<S> {
         items: &[K],
         hashes: &'a mut [RedisHash; TOGETHER],
     ) -> &'a [RedisHash] {
-        for (hash, item) in hashes.iter_mut().zip(items) {
-            *hash = self.hash(item);
-        }
-        &hashes[..items.len()]
+        let hashes = &mut hashes[..items.len()];
+        self.recipe().hash_each(items, hashes);
+        hashes
     }
 
     fn contains_together(&self, hashes: &[RedisHash], found: &mut [bool]) {

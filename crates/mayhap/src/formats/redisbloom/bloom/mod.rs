@@ -84,6 +84,8 @@ mod chunks;
 mod header;
 mod info;
 mod insert;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod link;
 mod lookup;
 mod options;

@@ -1,5 +1,7 @@
 //! From an item to its bits.
 
+#[cfg(target_arch = "x86_64")]
+use crate::bloom::kernel::avx2::Avx2;
 use crate::bloom::{Modulus, Scheme, Strides};
 use crate::hash::Key;
 use crate::hash::functions::murmur2::{murmur2_32, murmur64a_twice};
@@ -9,10 +11,7 @@ use crate::hash::functions::murmur2::{murmur2_32, murmur64a_twice};
 /// Make one with [`RedisBloom::hash`](super::RedisBloom::hash) and use it with every filter of the same
 /// [recipe](RedisRecipe).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct RedisHash {
-    start: u64,
-    step: u64,
-}
+pub struct RedisHash(pub(super) [u64; 2]);
 
 /// RedisBloom's recipe: double hashing, plain.
 ///
@@ -44,14 +43,26 @@ impl Scheme for RedisRecipe {
         let bytes = key.key_bytes();
         let bytes = bytes.as_ref();
         match self {
-            Self::Murmur64 => {
-                let [start, step] = murmur64a_twice(bytes, SEED_64);
-                RedisHash { start, step }
-            }
+            Self::Murmur64 => RedisHash(murmur64a_twice(bytes, SEED_64)),
             Self::Murmur32 => {
                 let start = murmur2_32(bytes, SEED_32);
-                RedisHash { start: u64::from(start), step: u64::from(murmur2_32(bytes, start)) }
+                RedisHash([u64::from(start), u64::from(murmur2_32(bytes, start))])
             }
+        }
+    }
+
+    #[inline]
+    fn hash_each<K: Key>(&self, keys: &[K], hashes: &mut [RedisHash]) {
+        // Keys of one short length are hashed as fast by code that the compiler makes for it.
+        #[cfg(target_arch = "x86_64")]
+        if *self == Self::Murmur64
+            && size_of::<K::Bytes<'_>>() > 8
+            && let Some(avx2) = Avx2::detect()
+        {
+            return super::lanes::hash_each(avx2, SEED_64, keys, hashes);
+        }
+        for (hash, key) in hashes.iter_mut().zip(keys) {
+            *hash = self.hash(key);
         }
     }
 
@@ -65,16 +76,20 @@ impl Scheme for RedisRecipe {
     }
 
     #[inline(always)]
-    fn stride(hash: RedisHash) -> (u64, u64) {
-        (hash.start, hash.step)
+    fn stride(RedisHash([start, step]): RedisHash) -> (u64, u64) {
+        (start, step)
     }
 
     #[inline(always)]
-    fn positions(&self, hash: RedisHash, range: Modulus) -> impl Iterator<Item = u64> + Clone {
-        let mut at = hash.start;
+    fn positions(
+        &self,
+        RedisHash([start, step]): RedisHash,
+        range: Modulus,
+    ) -> impl Iterator<Item = u64> + Clone {
+        let mut at = start;
         core::iter::from_fn(move || {
             let position = range.remainder(at);
-            at = at.wrapping_add(hash.step);
+            at = at.wrapping_add(step);
             Some(position)
         })
     }
@@ -90,16 +105,15 @@ mod tests {
     fn positions_are_remainders_of_a_plain_sum() {
         for recipe in [RedisRecipe::Murmur64, RedisRecipe::Murmur32] {
             let hash = recipe.hash("p:user:1");
+            let RedisHash([start, step]) = hash;
             for bits in [64u64, 1152, 1 << 20, 1 << 33, 959_999_936] {
                 let got: Vec<u64> = recipe.positions(hash, RedisRecipe::range(bits)).take(20).collect();
-                let plain = (0..20u64).map(|i| hash.start.wrapping_add(i.wrapping_mul(hash.step)) % bits);
+                let plain = (0..20u64).map(|i| start.wrapping_add(i.wrapping_mul(step)) % bits);
                 assert_eq!(got, plain.collect::<Vec<_>>());
                 // What the old program did for powers of two below 2^32.
                 if recipe == RedisRecipe::Murmur32 && bits == 1 << 20 {
                     let narrow = (0..20u32).map(|i| {
-                        u64::from(
-                            (hash.start as u32).wrapping_add(i.wrapping_mul(hash.step as u32)) % (1 << 20),
-                        )
+                        u64::from((start as u32).wrapping_add(i.wrapping_mul(step as u32)) % (1 << 20))
                     });
                     assert_eq!(got, narrow.collect::<Vec<_>>());
                 }
@@ -109,9 +123,9 @@ mod tests {
 
     #[test]
     fn the_second_hash_is_seeded_by_the_first() {
-        let hash = RedisRecipe::Murmur64.hash("abc");
-        assert_eq!(hash.start, murmur64a(b"abc", SEED_64));
-        assert_eq!(hash.step, murmur64a(b"abc", hash.start));
-        assert!(RedisRecipe::Murmur32.hash("abc").start <= u64::from(u32::MAX));
+        let RedisHash([start, step]) = RedisRecipe::Murmur64.hash("abc");
+        assert_eq!(start, murmur64a(b"abc", SEED_64));
+        assert_eq!(step, murmur64a(b"abc", start));
+        assert!(RedisRecipe::Murmur32.hash("abc").0[0] <= u64::from(u32::MAX));
     }
 }
