@@ -108,10 +108,11 @@ fn hash_each<'d>(
     items: &[&[u8]],
     digests: &'d mut [Digest; TOGETHER],
 ) -> &'d [Digest] {
+    // Lines are asked for afterwards, many in a row, by whoever takes the digests. Between two hashes it would be slower:
+    // what a core has begun ends in order, so a request that waits for its page holds up the hashes behind it, and few
+    // requests fit between those.
     for (digest, item) in digests.iter_mut().zip(items) {
         *digest = filter.hash(*item);
-        // Hashing with a secret key takes about as long as a line takes to come: the last of few items would wait else.
-        filter.prefetch_hash(*digest);
     }
     digests.get(..items.len()).unwrap_or_default()
 }
