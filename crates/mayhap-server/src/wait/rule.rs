@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What a look in vain costs, in looks that found something: so one in nine may be in vain for long.
+/// What a look in vain costs, in looks that found something.
 const PRICE: u32 = 8;
 
 /// More credit than this isn't kept: two looks in vain, one after the other, end it.
@@ -18,8 +18,8 @@ const MOST_NEEDED: u32 = 512;
 /// them give credit for a try. A look that finds something adds to the credit; one in vain takes away what eight have
 /// added. Without credit there are no looks, and after every failed try twice as much evidence is needed for the next.
 ///
-/// So a server that nobody asks doesn't look at all, one whose clients are slow hardly ever, and of a steady sequence of
-/// looks at most one in nine is in vain.
+/// So a server that nobody asks doesn't look at all, one whose clients are slow hardly ever, and of all waits at most
+/// one in nine is a look in vain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rule {
     credit: u32,
@@ -149,12 +149,11 @@ mod tests {
     }
 
     #[test]
-    fn of_many_looks_few_are_in_vain() {
-        // Whatever the share that succeeds: no more than one in nine in vain, and what the tries cost.
+    fn of_many_waits_few_are_looks_in_vain() {
         for every in 2..40 {
             let waits = 100_000;
             let (looks, in_vain) = play(&mut Rule::default(), waits, |_| SHORT, |look| look % every != 0);
-            assert!(in_vain <= looks / 9 + waits / FIRST_NEEDED / 2, "one in {every}: {in_vain} of {looks}");
+            assert!(in_vain <= waits / 9 + 1, "one in {every}: {in_vain} of {looks}");
             if every > PRICE + 1 {
                 assert!(looks > waits * 9 / 10, "one in {every}: only {looks} looks");
             }
