@@ -6,6 +6,8 @@
 
 #![allow(unsafe_code)]
 
+use core::hint::select_unpredictable;
+
 use super::block::{BLOCK_BYTES, BLOCK_WORDS, Block, Line};
 
 /// The words of all blocks in a row.
@@ -79,6 +81,29 @@ pub(crate) fn set_eight_bytes(blocks: &mut [Block], byte: usize, value: u64) {
 #[inline(always)]
 pub(crate) fn flip_eight_bytes(blocks: &mut [Block], byte: usize, bits: u64) {
     set_eight_bytes(blocks, byte, Block::eight_bytes_of(blocks, byte) ^ bits);
+}
+
+/// Loads eight bytes from each of two numbers on, as [`set_eight_bytes`] has them, and shows both to `choose`. It may say
+/// whether to change the first, and which bits of it; otherwise nothing changes. True if something did.
+#[inline(always)]
+pub(crate) fn flip_one_of_two(
+    blocks: &mut [Block],
+    [first, second]: [usize; 2],
+    choose: impl FnOnce([u64; 2]) -> Option<(bool, u64)>,
+) -> bool {
+    let both = [Block::eight_bytes_of(blocks, first), Block::eight_bytes_of(blocks, second)];
+    let Some((is_first, bits)) = choose(both) else { return false };
+    let byte = select_unpredictable(is_first, first, second);
+    #[cfg(target_endian = "little")]
+    // SAFETY: as in `set_eight_bytes`; that eight bytes follow was checked of both when they were read. A third check would
+    // take two instructions, and registers that a delete has no room for.
+    unsafe {
+        let place = blocks.as_mut_ptr().cast::<u8>().add(byte).cast::<u64>();
+        place.write_unaligned(place.read_unaligned() ^ bits);
+    }
+    #[cfg(not(target_endian = "little"))]
+    flip_eight_bytes(blocks, byte, bits);
+    true
 }
 
 /// Writes the byte with this number of all lines in a row.
@@ -155,6 +180,14 @@ mod tests {
             set_eight_bytes(&mut quick, from, expected);
             prop_assert_eq!(quick, before, "nothing else was written");
 
+            let other = (from + 64) % 192;
+            for (is_first, bytes) in [(true, [from, other]), (false, [other, from])] {
+                prop_assert!(flip_one_of_two(&mut quick, bytes, |both| Some((is_first, both[usize::from(!is_first)] ^ value))));
+                prop_assert_eq!(quick, plain);
+                prop_assert!(!flip_one_of_two(&mut quick, bytes, |_| None));
+                prop_assert!(flip_one_of_two(&mut quick, bytes, |_| Some((is_first, value ^ expected))));
+                prop_assert_eq!(quick, before);
+            }
             set_byte(&mut plain, from, 0);
             prop_assert_eq!(Block::eight_bytes_of(&plain, from), value & !0xff);
             set_byte(&mut plain, from, value as u8);

@@ -4,7 +4,9 @@ use core::hint::select_unpredictable;
 
 use super::buckets::Grid;
 use super::register::Register;
-use crate::bits::{BLOCK_BITS, BLOCK_BYTES, Block, Line, flip_eight_bytes, flip_half, words_mut};
+use crate::bits::{
+    BLOCK_BITS, BLOCK_BYTES, Block, Line, flip_eight_bytes, flip_half, flip_one_of_two, words_mut,
+};
 
 /// Where a bucket is in a row of lines, in one number, to be kept. Only the [`Access`] that made it knows what it counts.
 pub(super) type Place = u64;
@@ -43,6 +45,62 @@ pub(super) trait Access<R: Register> {
     #[inline(always)]
     fn flip_from(blocks: &mut [Block], at: At, from: u32, bits: u32) {
         Self::flip(blocks, at, R::from_u32(bits) << from);
+    }
+    /// Shows two buckets to `choose`, which may say that one of them, the first if true, is to be changed, and how: as
+    /// [`flip_from`](Self::flip_from) has it, or all of it with bits from 0 on. True if one was.
+    ///
+    /// Which of the two it is, is chosen without a branch. One would be mispredicted half of the time, and what the core has
+    /// begun for later keys, their trips to memory included, would be thrown away.
+    #[inline(always)]
+    fn change_one<C: Change<R>>(
+        blocks: &mut [Block],
+        [first, second]: [At; 2],
+        choose: impl FnOnce([R; 2]) -> Option<(bool, C)>,
+    ) -> bool {
+        let both = [Self::load(blocks, first), Self::load(blocks, second)];
+        let Some((is_first, change)) = choose(both) else { return false };
+        change.apply::<Self>(blocks, At::either(is_first, first, second));
+        true
+    }
+}
+
+/// What becomes of a bucket.
+pub(super) trait Change<R: Register> {
+    fn apply<A: Access<R> + ?Sized>(self, blocks: &mut [Block], at: At);
+    /// The bits that change, in a register with `shift` bits before the bucket.
+    fn bits(self, shift: u32) -> R;
+}
+
+/// Some bits change.
+pub(super) struct Flip<R>(pub(super) R);
+
+/// The ones of a number that stands from some bit on change.
+pub(super) struct FlipFrom {
+    pub(super) from: u32,
+    pub(super) bits: u32,
+}
+
+impl<R: Register> Change<R> for Flip<R> {
+    #[inline(always)]
+    fn apply<A: Access<R> + ?Sized>(self, blocks: &mut [Block], at: At) {
+        A::flip(blocks, at, self.0);
+    }
+
+    #[inline(always)]
+    fn bits(self, shift: u32) -> R {
+        self.0 << shift
+    }
+}
+
+impl<R: Register> Change<R> for FlipFrom {
+    #[inline(always)]
+    fn apply<A: Access<R> + ?Sized>(self, blocks: &mut [Block], at: At) {
+        A::flip_from(blocks, at, self.from, self.bits);
+    }
+
+    #[inline(always)]
+    fn bits(self, shift: u32) -> R {
+        R::from_u32(self.bits) << (self.from + shift)
     }
 }
 
@@ -148,6 +206,18 @@ impl Access<u64> for Window {
     #[inline(always)]
     fn flip_from(blocks: &mut [Block], at: At, from: u32, bits: u32) {
         flip_eight_bytes(blocks, at.index, u64::from(bits) << (from + at.shift));
+    }
+
+    #[inline(always)]
+    fn change_one<C: Change<u64>>(
+        blocks: &mut [Block],
+        [first, second]: [At; 2],
+        choose: impl FnOnce([u64; 2]) -> Option<(bool, C)>,
+    ) -> bool {
+        flip_one_of_two(blocks, [first.index, second.index], |[a, b]| {
+            let (is_first, change) = choose([a >> first.shift, b >> second.shift])?;
+            Some((is_first, change.bits(select_unpredictable(is_first, first.shift, second.shift))))
+        })
     }
 }
 

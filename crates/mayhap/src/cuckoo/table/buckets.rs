@@ -16,9 +16,6 @@ pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// What can be done with one bucket of a row of lines. Fingerprints are never 0.
 pub(super) trait Buckets: Copy {
-    /// Where a bucket holds a fingerprint, if it does, and what [`take`](Self::take) wants to know of the bucket.
-    type Found: Copy;
-
     /// Where buckets lie in lines.
     fn grid(self) -> Grid;
     /// Fingerprints in a bucket.
@@ -42,14 +39,9 @@ pub(super) trait Buckets: Copy {
     fn free<L: Line>(self, lines: &[L], at: At) -> u32;
     /// Puts a fingerprint where [`free`](Self::free) found room.
     fn put(self, blocks: &mut [Block], at: At, free: u32, fingerprint: u32);
-    /// Looks where the bucket holds the fingerprint.
-    fn find<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> Self::Found;
-    /// Whether [`find`](Self::find) found it.
-    fn is_found(found: Self::Found) -> bool;
-    /// One of two without a branch.
-    fn either(is_first: bool, first: Self::Found, second: Self::Found) -> Self::Found;
-    /// Takes the fingerprint that [`find`](Self::find) found out, once. The bucket has not been changed since.
-    fn take(self, blocks: &mut [Block], at: At, found: Self::Found, fingerprint: u32);
+    /// Takes the fingerprint out of one of two buckets, which may be the same, once; false if neither has it. Both are looked
+    /// at, as in a question: who waits for the first before asking for the second makes two trips to memory.
+    fn remove(self, blocks: &mut [Block], places: [At; 2], fingerprint: u32) -> bool;
     /// All fingerprints.
     fn all<L: Line>(self, lines: &[L], at: At) -> Entries;
     /// Writes all fingerprints, in any order.
@@ -194,6 +186,8 @@ mod tests {
                 let place = buckets.locate(slots + random(slots));
                 let mut blocks = noise;
                 buckets.set_all(&mut blocks, place, &Entries::default());
+                let other = buckets.locate(2 * slots);
+                buckets.set_all(&mut blocks, other, &Entries::default());
                 let empty = blocks;
                 let mut model: Vec<u32> = Vec::new();
                 for _ in 0..60 {
@@ -212,8 +206,6 @@ mod tests {
                     assert_eq!(buckets.has(&blocks, place, fingerprint), equal > 0);
                     assert_eq!(buckets.free(&blocks, place) != NOWHERE, model.len() < b);
                     assert!(buckets.is_valid(&blocks, place));
-                    let found = buckets.find(&blocks, place, fingerprint);
-                    assert_eq!(B::is_found(found), equal > 0);
                     if random(3) > 0 {
                         let free = buckets.free(&blocks, place);
                         if free != NOWHERE {
@@ -221,12 +213,12 @@ mod tests {
                             model.push(fingerprint);
                         }
                     } else if let Some(index) = model.iter().position(|entry| *entry == fingerprint) {
-                        let other = buckets.find(&noise, buckets.locate(2 * slots), fingerprint);
-                        let is_first = random(2) == 0;
-                        let (first, second) = if is_first { (found, other) } else { (other, found) };
-                        buckets.take(&mut blocks, place, B::either(is_first, first, second), fingerprint);
+                        let pair = if random(2) == 0 { [place, other] } else { [other, place] };
+                        assert!(buckets.remove(&mut blocks, pair, fingerprint));
                         model.swap_remove(index);
                         assert!(buckets.is_valid(&blocks, place));
+                    } else {
+                        assert!(!buckets.remove(&mut blocks, [place, other], fingerprint));
                     }
                     let mut all: Vec<u32> =
                         buckets.all(&blocks, place).into_iter().filter(|entry| *entry != 0).collect();
@@ -235,9 +227,7 @@ mod tests {
                     assert_eq!(all, model, "{layout:?}");
                 }
                 for fingerprint in model {
-                    let found = buckets.find(&blocks, place, fingerprint);
-                    assert!(B::is_found(found));
-                    buckets.take(&mut blocks, place, found, fingerprint);
+                    assert!(buckets.remove(&mut blocks, [place, place], fingerprint));
                 }
                 assert_eq!(blocks, empty, "the rest of the lines stays as it is: {layout:?}");
             }

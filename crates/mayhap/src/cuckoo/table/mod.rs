@@ -225,19 +225,7 @@ impl Located {
     #[inline(always)]
     fn remove<B: Buckets>(self, buckets: B, blocks: &mut [Block]) -> bool {
         let (first, second, fingerprint) = self.open(buckets);
-        // Both are looked at, as in a question: who waits for the first before asking for the second makes two trips to
-        // memory.
-        let in_first = buckets.find(blocks, first, fingerprint);
-        let in_second = buckets.find(blocks, second, fingerprint);
-        // And which of the two it is, is chosen without a branch. One would be mispredicted half of the time, and what the
-        // core has begun for later keys, their trips to memory included, would be thrown away.
-        let is_first = B::is_found(in_first);
-        let found = B::either(is_first, in_first, in_second);
-        if !B::is_found(found) {
-            return false;
-        }
-        buckets.take(blocks, At::either(is_first, first, second), found, fingerprint);
-        true
+        buckets.remove(blocks, [first, second], fingerprint)
     }
 
     /// Starts loading both.

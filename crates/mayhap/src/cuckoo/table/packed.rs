@@ -3,7 +3,7 @@
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
 
-use super::access::{Access, At, Place, Whole, Window, low_bits};
+use super::access::{Access, At, FlipFrom, Place, Whole, Window, low_bits};
 use super::buckets::{Buckets, Entries, Grid, NOWHERE};
 use super::register::Register;
 use crate::bits::{Block, Line};
@@ -75,9 +75,6 @@ impl<R: Register, A: Access<R>> Packed<R, A> {
 }
 
 impl<R: Register, A: Access<R> + Copy> Buckets for Packed<R, A> {
-    /// As [`lowest_zero`](Self::lowest_zero) has it.
-    type Found = R;
-
     #[inline(always)]
     fn grid(self) -> Grid {
         self.grid
@@ -125,23 +122,15 @@ impl<R: Register, A: Access<R> + Copy> Buckets for Packed<R, A> {
     }
 
     #[inline(always)]
-    fn find<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> R {
-        self.lowest_zero(self.differences(lines, at, fingerprint))
-    }
-
-    #[inline(always)]
-    fn is_found(found: R) -> bool {
-        found != R::ZERO
-    }
-
-    #[inline(always)]
-    fn either(is_first: bool, first: R, second: R) -> R {
-        select_unpredictable(is_first, first, second)
-    }
-
-    #[inline(always)]
-    fn take(self, blocks: &mut [Block], at: At, found: R, fingerprint: u32) {
-        A::flip_from(blocks, at, found.lowest() + 1 - self.bits, fingerprint);
+    fn remove(self, blocks: &mut [Block], places: [At; 2], fingerprint: u32) -> bool {
+        let all = self.ones.times(R::from_u32(fingerprint));
+        A::change_one(blocks, places, |both| {
+            let [first, second] = both.map(|lanes| self.lowest_zero(lanes ^ all));
+            let is_first = first != R::ZERO;
+            let found = select_unpredictable(is_first, first, second);
+            let from = || found.lowest() + 1 - self.bits;
+            (found != R::ZERO).then(|| (is_first, FlipFrom { from: from(), bits: fingerprint }))
+        })
     }
 
     #[inline(always)]
@@ -187,8 +176,6 @@ impl Halves {
 }
 
 impl Buckets for Halves {
-    type Found = [u128; 2];
-
     #[inline(always)]
     fn grid(self) -> Grid {
         self.grid
@@ -243,24 +230,13 @@ impl Buckets for Halves {
     }
 
     #[inline(always)]
-    fn find<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> [u128; 2] {
-        self.halves(at).map(|half| self.half.find(lines, half, fingerprint))
-    }
-
-    #[inline(always)]
-    fn is_found([low, high]: [u128; 2]) -> bool {
-        low | high != 0
-    }
-
-    #[inline(always)]
-    fn either(is_first: bool, first: [u128; 2], second: [u128; 2]) -> [u128; 2] {
-        [0, 1].map(|half| select_unpredictable(is_first, first[half], second[half]))
-    }
-
-    #[inline(always)]
-    fn take(self, blocks: &mut [Block], at: At, found: [u128; 2], fingerprint: u32) {
-        let half = usize::from(found[0] == 0);
-        self.half.take(blocks, self.halves(at)[half], found[half], fingerprint);
+    fn remove(self, blocks: &mut [Block], [first, second]: [At; 2], fingerprint: u32) -> bool {
+        let is_first = self.has(blocks, first, fingerprint);
+        if !(is_first | self.has(blocks, second, fingerprint)) {
+            return false;
+        }
+        let halves = self.halves(At::either(is_first, first, second));
+        self.half.remove(blocks, halves, fingerprint)
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@
 
 use core::hint::select_unpredictable;
 
-use super::access::{Access, At, Place, Window, low_bits};
+use super::access::{Access, At, Flip, Place, Window, low_bits};
 use super::buckets::{Buckets, Entries, Grid, NOWHERE};
 use super::register::Register;
 use crate::bits::{Block, Line};
@@ -78,28 +78,32 @@ const CODE_MASK: u32 = (1 << CODE_BITS) - 1;
 /// States of four sorted nibbles; codes from here on mean nothing.
 pub(super) const STATES: u32 = 3876;
 
-/// A bucket, and where it holds what was looked for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Found<R> {
-    /// The bucket, and above it whatever.
-    bucket: R,
-    /// The highest bits of the rests of the fingerprints that are equal.
-    equal: R,
-}
-
 impl<R: Register> Sorted<R>
 where
     Window: Access<R>,
 {
+    /// The highest bits of the rests of the fingerprints in a bucket that are equal to this one.
     #[inline(always)]
-    fn look<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> Found<R> {
-        let bucket: R = Window::load(lines, at);
+    fn equal(self, bucket: R, fingerprint: u32) -> R {
         // The highest bit of a lane stays zero only if all of its bits are: adding ones carries into it from any other.
         let nibbles = nibbles(bucket.low()) ^ ((fingerprint % 16) * 0x1111);
         let differing = (((nibbles & 0x7777) + 0x7777) | nibbles) & 0x8888;
         let rests = bucket ^ self.ones.times(R::from_u32(fingerprint >> NIBBLE));
-        let equal = self.others[gather(differing)] & !((rests & self.low).plus(self.low) | rests);
-        Found { bucket, equal }
+        self.others[gather(differing)] & !((rests & self.low).plus(self.low) | rests)
+    }
+
+    /// The bits of a bucket that change when the first of the fingerprints that are [`equal`](Self::equal) is taken out.
+    #[inline(always)]
+    fn change_without(self, bucket: R, equal: R) -> R {
+        let before = bucket.low() & CODE_MASK;
+        // All bits up to the lowest that is set. Lanes up to there become what is below them, which for the first is nothing.
+        let through = equal ^ equal.minus(R::from_u32(1));
+        let rests = bucket ^ R::from_u32(before);
+        let changed = (rests ^ rests << self.rest) & through;
+        // The lowest that is set is the highest of its rest, so this is exact.
+        let lanes = ((equal.lowest() + 1 - CODE_BITS) * self.reciprocal) >> 16;
+        let after = code_of_three(without(nibbles(before), lanes));
+        changed | R::from_u32(before ^ after)
     }
 
     /// The bits of a bucket of which the parts are in order.
@@ -138,8 +142,6 @@ impl<R: Register> Buckets for Sorted<R>
 where
     Window: Access<R>,
 {
-    type Found = Found<R>;
-
     #[inline(always)]
     fn grid(self) -> Grid {
         self.grid
@@ -167,18 +169,18 @@ where
 
     #[inline(always)]
     fn has<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> bool {
-        self.look(lines, at, fingerprint).equal != R::ZERO
+        self.equal(Window::load(lines, at), fingerprint) != R::ZERO
     }
 
     #[inline(always)]
     fn count<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> u32 {
-        self.look(lines, at, fingerprint).equal.ones()
+        self.equal(Window::load(lines, at), fingerprint).ones()
     }
 
     /// Zeros come first in the order, so there is room if the first is one. The place says how many there are.
     #[inline(always)]
     fn free<L: Line>(self, lines: &[L], at: At) -> u32 {
-        let zeros = self.look(lines, at, 0).equal;
+        let zeros = self.equal(Window::load(lines, at), 0);
         select_unpredictable(zeros == R::ZERO, NOWHERE, zeros.above())
     }
 
@@ -195,38 +197,17 @@ where
         Window::flip(blocks, at, (bucket ^ after) & low_bits(self.grid.bucket_bits()));
     }
 
-    #[inline(always)]
-    fn find<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> Found<R> {
-        self.look(lines, at, fingerprint)
-    }
-
-    #[inline(always)]
-    fn is_found(found: Found<R>) -> bool {
-        found.equal != R::ZERO
-    }
-
-    #[inline(always)]
-    fn either(is_first: bool, first: Found<R>, second: Found<R>) -> Found<R> {
-        Found {
-            bucket: select_unpredictable(is_first, first.bucket, second.bucket),
-            equal: select_unpredictable(is_first, first.equal, second.equal),
-        }
-    }
-
     /// The free place that it leaves belongs in front of all others: those before it move up by one. Only what changes is
     /// worked out.
     #[inline(always)]
-    fn take(self, blocks: &mut [Block], at: At, found: Found<R>, _: u32) {
-        let Found { bucket, equal } = found;
-        let before = bucket.low() & CODE_MASK;
-        // All bits up to the lowest that is set. Lanes up to there become what is below them, which for the first is nothing.
-        let through = equal ^ equal.minus(R::from_u32(1));
-        let rests = bucket ^ R::from_u32(before);
-        let changed = (rests ^ rests << self.rest) & through;
-        // The lowest that is set is the highest of its rest, so this is exact.
-        let lanes = ((equal.lowest() + 1 - CODE_BITS) * self.reciprocal) >> 16;
-        let after = code_of_three(without(nibbles(before), lanes));
-        Window::flip(blocks, at, changed | R::from_u32(before ^ after));
+    fn remove(self, blocks: &mut [Block], places: [At; 2], fingerprint: u32) -> bool {
+        Window::change_one(blocks, places, |both| {
+            let [first, second] = both.map(|bucket| self.equal(bucket, fingerprint));
+            let is_first = first != R::ZERO;
+            let bucket = select_unpredictable(is_first, both[0], both[1]);
+            let equal = select_unpredictable(is_first, first, second);
+            (equal != R::ZERO).then(|| (is_first, Flip(self.change_without(bucket, equal))))
+        })
     }
 
     #[inline(always)]
