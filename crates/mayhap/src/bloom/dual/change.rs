@@ -127,6 +127,10 @@ impl DualBloom {
     /// Removing changes nothing on the added side, so that can be asked for all of them first.
     fn remove_chunk(&mut self, digests: &[Digest], removed: &mut [bool]) {
         self.added.contains_hashes(digests, removed);
+        // Who removes keys that were added has nothing to pick.
+        if removed.iter().fold(true, |all, found| all & found) {
+            return self.removed.insert_hashes(digests, removed);
+        }
         let picked = Picked::those(digests, removed);
         let mut new = [false; CHUNK];
         self.removed.insert_hashes(picked.digests(), &mut new[..picked.len()]);
