@@ -4,7 +4,7 @@ use super::CountingBloom;
 use super::kernel::Insert;
 use crate::bits::Block;
 use crate::bloom::kernel::{Answers, Source, Unasked};
-use crate::hash::{Digest, Key};
+use crate::hash::{Digest, Digester as _, Key};
 
 impl CountingBloom {
     /// Adds a key, or another copy of it. True if it was new: certainly not in the set before.
@@ -13,7 +13,20 @@ impl CountingBloom {
     /// an old one. Either way it is counted. Counters at their maximum stay there: the key is in the set all the same.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool {
-        let digest = self.hash(key);
+        match self.hasher.as_xxh3() {
+            Some(xxh3) => {
+                let digest = xxh3.digest_bytes(key.key_bytes().as_ref());
+                self.insert_hash(digest)
+            }
+            None => self.insert_by_another_hash(key.key_bytes().as_ref()),
+        }
+    }
+
+    /// Out of line as a whole, so that a loop of inserts keeps nothing in registers for it.
+    #[cold]
+    #[inline(never)]
+    fn insert_by_another_hash(&mut self, key: &[u8]) -> bool {
+        let digest = self.hasher.digest_bytes(key);
         self.insert_hash(digest)
     }
 
@@ -21,7 +34,7 @@ impl CountingBloom {
     #[inline]
     pub fn insert_hash(&mut self, digest: Digest) -> bool {
         self.len = self.len.saturating_add(1);
-        self.change(digest, Insert)
+        self.one_key.insert(&mut self.blocks, digest.get())
     }
 
     /// Adds many keys at once: `new[i]` tells whether `keys[i]` was new. The same as adding them one by one in order,

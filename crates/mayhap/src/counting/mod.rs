@@ -64,7 +64,7 @@ use crate::bloom::kernel::{Answers, Kernel, Keys, Source};
 use crate::error::Error;
 use crate::hash::{Digest, Key, KeyHasher};
 use crate::plan::Plan;
-use kernel::{Apply, ApplyBatch, Ask, AskBatch, Change, Contains, Count, Question};
+use kernel::{ApplyBatch, AskBatch, Change, Contains, Count, OneKey, Question};
 
 /// A counting Bloom filter: keys can be removed, and counted.
 ///
@@ -82,11 +82,13 @@ use kernel::{Apply, ApplyBatch, Ask, AskBatch, Change, Contains, Count, Question
 /// assert!(!cart.remove("apple"), "certainly not there, so nothing was changed");
 /// # Ok::<(), mayhap::Error>(())
 /// ```
-pub struct CountingBloom<S = Owned> {
+pub struct CountingBloom<S: Blocks = Owned> {
     blocks: S,
     hasher: KeyHasher,
     layout: CounterLayout,
     kernel: Kernel,
+    /// For this kernel and layout.
+    one_key: OneKey<S::Line>,
     plan: Plan,
     /// Adds, less removes.
     len: u64,
@@ -144,7 +146,7 @@ impl<S: Blocks> CountingBloom<S> {
             blocks.block_count() > 0 && blocks.block_count().is_multiple_of(layout.shape.lines()),
             "whoever makes a filter has checked its number of lines"
         );
-        Self { blocks, hasher, layout, kernel, plan, len }
+        Self { blocks, hasher, layout, kernel, one_key: kernel::one_key(kernel, layout), plan, len }
     }
 
     /// The digest of a key, for the `*_hash` methods of this filter and of others with an equal hasher.
@@ -162,7 +164,7 @@ impl<S: Blocks> CountingBloom<S> {
     /// [`contains`](Self::contains) for a key that was hashed already.
     #[inline]
     pub fn contains_hash(&self, digest: Digest) -> bool {
-        self.ask::<Contains>(digest)
+        self.one_key.contains(self.blocks.lines(), digest.get())
     }
 
     /// Asks for many keys at once: `found[i]` tells whether `keys[i]` may be in the set.
@@ -208,7 +210,7 @@ impl<S: Blocks> CountingBloom<S> {
     /// [`count`](Self::count) for a key that was hashed already.
     #[inline]
     pub fn count_hash(&self, digest: Digest) -> u64 {
-        self.ask::<Count>(digest)
+        self.one_key.count(self.blocks.lines(), digest.get())
     }
 
     /// Counts many keys at once: `counts[i]` for `keys[i]`.
@@ -227,11 +229,6 @@ impl<S: Blocks> CountingBloom<S> {
     pub fn count_hashes(&self, digests: &[Digest], counts: &mut [u64]) {
         assert_eq!(digests.len(), counts.len(), "one answer for each digest");
         self.ask_batch::<_, Count>(digests, counts);
-    }
-
-    #[inline(always)]
-    fn ask<Q: Question>(&self, digest: Digest) -> Q::Answer {
-        kernel::one::<Ask<'_, S::Line, Q>>(self.kernel, self.layout, self.blocks.lines(), digest.get())
     }
 
     fn ask_keys<K: Key, Q: Question>(&self, keys: &[K], answers: &mut [Q::Answer]) {
@@ -316,13 +313,8 @@ impl<S: Blocks> CountingBloom<S> {
     }
 }
 
-/// How every change reaches the kernel.
+/// How changes of many keys reach the kernel.
 impl CountingBloom {
-    #[inline(always)]
-    fn change<H: Change>(&mut self, digest: Digest, _: H) -> bool {
-        kernel::one::<Apply<'_, H>>(self.kernel, self.layout, &mut self.blocks, digest.get())
-    }
-
     fn change_keys<K: Key>(&mut self, keys: &[K], answers: &mut [bool], change: impl Change) {
         let (kernel, layout, blocks) = (self.kernel, self.layout, &mut self.blocks);
         match self.hasher.as_xxh3() {

@@ -2,7 +2,7 @@
 
 use super::CountingBloom;
 use super::kernel::Remove;
-use crate::hash::{Digest, Key};
+use crate::hash::{Digest, Digester as _, Key};
 
 impl CountingBloom {
     /// Removes a key, once. False if it certainly wasn't there; nothing is changed then.
@@ -25,14 +25,27 @@ impl CountingBloom {
     /// ```
     #[inline]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> bool {
-        let digest = self.hash(key);
+        match self.hasher.as_xxh3() {
+            Some(xxh3) => {
+                let digest = xxh3.digest_bytes(key.key_bytes().as_ref());
+                self.remove_hash(digest)
+            }
+            None => self.remove_by_another_hash(key.key_bytes().as_ref()),
+        }
+    }
+
+    /// Out of line as a whole, so that a loop of removals keeps nothing in registers for it.
+    #[cold]
+    #[inline(never)]
+    fn remove_by_another_hash(&mut self, key: &[u8]) -> bool {
+        let digest = self.hasher.digest_bytes(key);
         self.remove_hash(digest)
     }
 
     /// [`remove`](Self::remove) for a key that was hashed already.
     #[inline]
     pub fn remove_hash(&mut self, digest: Digest) -> bool {
-        let removed = self.change(digest, Remove);
+        let removed = self.one_key.remove(&mut self.blocks, digest.get());
         self.len = self.len.saturating_sub(u64::from(removed));
         removed
     }

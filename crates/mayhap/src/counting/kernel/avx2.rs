@@ -1,317 +1,364 @@
 //! The kernel in 256-bit registers: two for eight words, or one for the four words that count in a line of pairs.
+//!
+//! Counters are moved to the top of their lanes, where what stands below them doesn't matter, and compared there in bytes
+//! or pairs of bytes: the highest of a lane is the counter, and for four bits something below it.
 
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::{
-    __m256i, _mm_cvtsi128_si32, _mm_min_epu32, _mm_shuffle_epi32, _mm256_add_epi8, _mm256_add_epi16,
-    _mm256_add_epi64, _mm256_adds_epu8, _mm256_adds_epu16, _mm256_and_si256, _mm256_andnot_si256,
-    _mm256_blendv_pd, _mm256_castpd_si256, _mm256_castsi256_pd, _mm256_castsi256_si128, _mm256_cmpeq_epi64,
-    _mm256_cmpgt_epi64, _mm256_extracti128_si256, _mm256_max_epu8, _mm256_max_epu16, _mm256_min_epu8,
-    _mm256_min_epu16, _mm256_min_epu32, _mm256_movemask_pd, _mm256_set_epi64x, _mm256_set1_epi8,
-    _mm256_set1_epi16, _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_sllv_epi64, _mm256_srli_epi64,
-    _mm256_srlv_epi64, _mm256_sub_epi64,
+    __m256i, _mm_cvtsi128_si32, _mm_min_epu32, _mm_shuffle_epi32, _mm256_add_epi64, _mm256_adds_epu8,
+    _mm256_adds_epu16, _mm256_and_si256, _mm256_andnot_si256, _mm256_blendv_pd, _mm256_castpd_si256,
+    _mm256_castsi256_pd, _mm256_castsi256_si128, _mm256_cmpgt_epi64, _mm256_extracti128_si256,
+    _mm256_max_epu8, _mm256_max_epu16, _mm256_min_epu8, _mm256_min_epu16, _mm256_set_epi64x,
+    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_sllv_epi64,
+    _mm256_srli_epi64, _mm256_srlv_epi64, _mm256_sub_epi64, _mm256_subs_epu8, _mm256_subs_epu16,
+    _mm256_testc_pd, _mm256_testz_pd,
 };
 
-use super::{Batch, Layout, OneKey, Simd, Usual, batch_layout, one_layout, remove_step_by_step};
+use super::{
+    Batch, Change, Contains, Count, Insert, Layout, OneKey, Question, Remove, Simd, batch_layout, portable,
+};
 use crate::bits::{Block, Line};
-use crate::bloom::kernel::FIRST_DRAW;
 use crate::bloom::kernel::avx2::{Avx2, load, store};
+use crate::bloom::kernel::{FIRST_DRAW, Regions, second_digest};
 use crate::counting::layout::CounterLayout;
 
-/// Does something with one key. Holding an [`Avx2`] is the proof that the CPU has it.
-#[inline(always)]
-pub(super) fn one<O: OneKey>(
-    proof: Avx2,
-    layout: CounterLayout,
-    blocks: O::Blocks,
-    digest: u64,
-) -> O::Answer {
-    // The usual layout is one call away, without the jump by which the others are told apart.
-    if layout == Usual::LAYOUT {
-        // SAFETY: `proof` is the proof that the CPU has AVX2.
-        unsafe { one_of_usual_layout::<O>(proof, blocks, digest) }
-    } else {
-        // SAFETY: as above.
-        unsafe { one_of_any_layout::<O>(proof, layout, blocks, digest) }
+/// What is done with one key. Holding an [`Avx2`] is the proof that the CPU has it.
+pub(super) fn one_key<C: Layout, L: Line>(_: Avx2) -> OneKey<L> {
+    OneKey {
+        contains: ask::<C, L, Contains>,
+        count: ask::<C, L, Count>,
+        insert: change::<C, Insert>,
+        remove: change::<C, Remove>,
     }
 }
 
 /// Does something with many.
 #[inline(always)]
-pub(super) fn batch(proof: Avx2, layout: CounterLayout, batch: impl Batch) {
-    // SAFETY: `proof` is the proof that the CPU has AVX2.
-    unsafe { batch_of_any_layout(proof, layout, batch) }
+pub(super) fn batch(_: Avx2, layout: CounterLayout, batch: impl Batch) {
+    // SAFETY: the first argument is the proof that the CPU has AVX2.
+    unsafe { batch_of_any_layout(layout, batch) }
 }
 
 // The calls between a baseline caller and AVX2 code. Everything they run is inlined into them.
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-#[inline]
-fn one_of_usual_layout<O: OneKey>(proof: Avx2, blocks: O::Blocks, digest: u64) -> O::Answer {
-    O::run::<_, Usual>(proof, blocks, digest)
+fn ask<C: Layout, L: Line, Q: Question>(lines: &[L], digest: u64) -> Q::Answer {
+    Q::ask::<_, C, L>(Lanes::here(), Regions::new(lines, C::TWO), digest)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn change<C: Layout, H: Change>(blocks: &mut [Block], digest: u64) -> bool {
+    H::apply::<_, C>(Lanes::here(), &mut Regions::new_mut(blocks, C::TWO), digest)
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
-fn one_of_any_layout<O: OneKey>(
-    proof: Avx2,
-    layout: CounterLayout,
-    blocks: O::Blocks,
-    digest: u64,
-) -> O::Answer {
-    one_layout::<_, O>(proof, layout, blocks, digest)
+fn batch_of_any_layout(layout: CounterLayout, batch: impl Batch) {
+    batch_layout(Lanes::here(), layout, batch);
 }
 
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-#[inline(never)]
-fn batch_of_any_layout(proof: Avx2, layout: CounterLayout, batch: impl Batch) {
-    batch_layout(proof, layout, batch);
-}
-
-/// The counters of a digest in one line. With four groups the second of each pair of registers is a copy of the first.
+/// The proof that we are in a function that is compiled for AVX2.
 #[derive(Clone, Copy)]
-pub(in crate::counting) struct Seen {
-    /// The line as it was.
-    line: [__m256i; 2],
-    /// Where in its word each counter starts.
-    shifts: [__m256i; 2],
-    /// The counters.
-    values: [__m256i; 2],
-    /// With pairs: the sign of each lane tells whether its counter is in words 4 to 7.
-    drawn: __m256i,
+struct Lanes(());
+
+impl Lanes {
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    #[inline]
+    fn here() -> Self {
+        Self(())
+    }
 }
 
-impl Simd for Avx2 {
-    type Seen = Seen;
-
+impl Simd for Lanes {
     #[inline(always)]
-    fn look<C: Layout, L: Line>(self, line: &L, digest: u64) -> Seen {
+    fn contains<C: Layout, L: Line>(self, regions: Regions<&[L]>, digest: u64) -> bool {
         // SAFETY: `self` is the proof that the CPU has AVX2; so in all methods of this impl.
-        unsafe { look::<C>(load(line), digest.wrapping_mul(FIRST_DRAW)) }
+        unsafe { all_above_zero::<C>(lowest::<C, L>(regions, digest)) }
     }
 
     #[inline(always)]
-    fn all_above_zero<C: Layout>(self, seen: Seen) -> bool {
+    fn count<C: Layout, L: Line>(self, regions: Regions<&[L]>, digest: u64) -> u64 {
         // SAFETY: AVX2, by `self`.
-        unsafe { all_above_zero::<C>(seen) }
+        unsafe { lowest_number::<C>(lowest::<C, L>(regions, digest)) }
     }
 
     #[inline(always)]
-    fn lowest<C: Layout>(self, seen: Seen) -> u64 {
+    fn insert<C: Layout>(self, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
+        let (first, second) = lines_mut::<C>(regions, digest);
         // SAFETY: AVX2, by `self`.
-        unsafe { lowest::<C>(seen) }
+        unsafe { !all_above_zero::<C>(raise::<C>(first, second, digest)) }
     }
 
     #[inline(always)]
-    fn raise<C: Layout>(self, line: &mut Block, seen: Seen) {
+    fn remove<C: Layout>(self, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
+        let (first, second) = lines_mut::<C>(regions, digest);
         // SAFETY: AVX2, by `self`.
-        unsafe {
-            let [low, high] = steps::<C>(seen);
-            store(line, [_mm256_add_epi64(seen.line[0], low), _mm256_add_epi64(seen.line[1], high)]);
-        }
-    }
-
-    #[inline(always)]
-    fn lower<C: Layout>(self, line: &mut Block, seen: Seen) {
-        // SAFETY: AVX2, by `self`.
-        unsafe {
-            let [low, high] = steps::<C>(seen);
-            store(line, [_mm256_sub_epi64(seen.line[0], low), _mm256_sub_epi64(seen.line[1], high)]);
-        }
-    }
-
-    #[inline(always)]
-    fn contains<C: Layout, L: Line>(self, line: &L, digest: u64) -> bool {
-        // SAFETY: AVX2, by `self`.
-        unsafe { contains::<C>(load(line), digest.wrapping_mul(FIRST_DRAW)) }
-    }
-
-    #[inline(always)]
-    fn remove<C: Layout>(self, line: &mut Block, digest: u64) -> bool {
-        // SAFETY: AVX2, by `self`.
-        unsafe {
-            lowered::<C>(line, digest.wrapping_mul(FIRST_DRAW)) || removed_otherwise::<C>(self, line, digest)
-        }
+        unsafe { remove::<C>(first, second, digest) }
     }
 }
 
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-#[inline]
-fn look<C: Layout>(line: [__m256i; 2], product: u64) -> Seen {
-    let field = _mm256_set1_epi64x(C::FIELD.cast_signed());
-    let max = _mm256_set1_epi64x(C::MAX.cast_signed());
-    let value = |words, shift| _mm256_and_si256(_mm256_srlv_epi64(words, shift), max);
-    if C::IN_PAIRS {
-        let drawn = drawn_in_pairs(product);
-        let shift = _mm256_and_si256(_mm256_srli_epi64::<57>(drawn), field);
-        let value = value(blend(line, drawn), shift);
-        Seen { line, shifts: [shift; 2], values: [value; 2], drawn }
-    } else {
-        let drawn = drawn(product);
-        let shifts = drawn.map(|drawn| _mm256_and_si256(drawn, field));
-        let values = [value(line[0], shifts[0]), value(line[1], shifts[1])];
-        Seen { line, shifts, values, drawn: drawn[0] }
+/// The line of a key, or both of its lines.
+#[inline(always)]
+fn lines_mut<'a, C: Layout>(
+    regions: &'a mut Regions<&mut [Block]>,
+    digest: u64,
+) -> (&'a mut Block, Option<&'a mut Block>) {
+    if !C::TWO {
+        return (regions.first_mut(digest), None);
     }
+    let second = core::ptr::from_mut(regions.second_mut(second_digest(digest)));
+    // SAFETY: the lines are borrowed for as long as the regions are, and they are two: each region has its own.
+    (regions.first_mut(digest), Some(unsafe { &mut *second }))
 }
 
-/// With pairs: the seven bits of each counter at the top of its lane. The first is the sign, by which a blend chooses.
+/// The lower of the counters in each lane, on top of it.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
-fn drawn_in_pairs(product: u64) -> __m256i {
-    _mm256_sllv_epi64(_mm256_set1_epi64x(product.cast_signed()), _mm256_set_epi64x(21, 14, 7, 0))
-}
-
-/// The six bits of each counter at the bottom of its lane, and above them others that mean nothing.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-#[inline]
-fn drawn(product: u64) -> [__m256i; 2] {
-    let product = _mm256_set1_epi64x(product.cast_signed());
-    [
-        _mm256_srlv_epi64(product, _mm256_set_epi64x(40, 46, 52, 58)),
-        _mm256_srlv_epi64(product, _mm256_set_epi64x(16, 22, 28, 34)),
-    ]
-}
-
-/// The four words that count in a line of pairs.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-#[inline]
-fn blend(line: [__m256i; 2], drawn: __m256i) -> __m256i {
-    let [low, high] = line.map(|words| _mm256_castsi256_pd(words));
-    _mm256_castpd_si256(_mm256_blendv_pd(low, high, _mm256_castsi256_pd(drawn)))
-}
-
-/// The counters of a digest, moved to the top of their lanes, where what stands below them doesn't matter: fewer
-/// instructions than [`look`], for whoever only asks whether a counter is at an end of its range. With four groups the
-/// second of each pair of registers is a copy of the first.
-#[derive(Clone, Copy)]
-struct OnTop {
-    counters: [__m256i; 2],
-    /// How far up each was moved.
-    moved: [__m256i; 2],
-    /// As in [`Seen`].
-    drawn: __m256i,
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-#[inline]
-fn on_top<C: Layout>(line: [__m256i; 2], product: u64) -> OnTop {
-    let field = _mm256_set1_epi64x(C::FIELD.cast_signed());
-    if C::IN_PAIRS {
-        let drawn = drawn_in_pairs(product);
-        let moved = _mm256_andnot_si256(_mm256_srli_epi64::<57>(drawn), field);
-        let counters = _mm256_sllv_epi64(blend(line, drawn), moved);
-        OnTop { counters: [counters; 2], moved: [moved; 2], drawn }
-    } else {
-        let drawn = drawn(product);
-        let moved = drawn.map(|drawn| _mm256_andnot_si256(drawn, field));
-        let counters = [_mm256_sllv_epi64(line[0], moved[0]), _mm256_sllv_epi64(line[1], moved[1])];
-        OnTop { counters, moved, drawn: drawn[0] }
+fn lowest<C: Layout, L: Line>(regions: Regions<&[L]>, digest: u64) -> __m256i {
+    let first = lowest_in_line::<C, L>(regions.first(digest), digest);
+    if !C::TWO {
+        return first;
     }
-}
-
-/// The lower of two counters on top of each lane. In bytes or pairs of bytes: the highest of a lane is the counter, and for
-/// four bits something below it.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-#[inline]
-fn lower_of<C: Layout>(a: __m256i, b: __m256i) -> __m256i {
-    if C::WIDTH <= 8 { _mm256_min_epu8(a, b) } else { _mm256_min_epu16(a, b) }
-}
-
-/// Whether none of the counters on top is zero.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-#[inline]
-fn none_is_zero<C: Layout>(counters: __m256i) -> bool {
-    // A sum that has the sign of its lane if the counter was above zero.
-    let signs = match C::WIDTH {
-        4 => _mm256_adds_epu8(counters, _mm256_set1_epi8(0x70)),
-        8 => _mm256_adds_epu8(counters, _mm256_set1_epi8(0x7f)),
-        _ => _mm256_adds_epu16(counters, _mm256_set1_epi16(0x7fff)),
-    };
-    _mm256_movemask_pd(_mm256_castsi256_pd(signs)) == 0b1111
-}
-
-/// [`look`] and [`all_above_zero`] with fewer instructions.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-#[inline]
-fn contains<C: Layout>(line: [__m256i; 2], product: u64) -> bool {
-    let [a, b] = on_top::<C>(line, product).counters;
-    none_is_zero::<C>(if C::IN_PAIRS { a } else { lower_of::<C>(a, b) })
-}
-
-/// Lowers the counters if none of them is zero and none is stuck, and tells whether it did. That is what every removal of
-/// a key that was added does, but for one in a great many.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-#[inline]
-fn lowered<C: Layout>(block: &mut Block, product: u64) -> bool {
-    let line = load(block);
-    let top = on_top::<C>(line, product);
-    let [a, b] = top.counters;
-    // One above the highest number is zero again, so that both ends of the range are one question.
-    let (lowest, next) = match C::WIDTH {
-        4 => (lower_of::<C>(a, b), _mm256_add_epi8(_mm256_max_epu8(a, b), _mm256_set1_epi8(0x10))),
-        8 => (lower_of::<C>(a, b), _mm256_add_epi8(_mm256_max_epu8(a, b), _mm256_set1_epi8(1))),
-        _ => (lower_of::<C>(a, b), _mm256_add_epi16(_mm256_max_epu16(a, b), _mm256_set1_epi16(1))),
-    };
-    let in_range = none_is_zero::<C>(lower_of::<C>(lowest, next));
-    if in_range {
-        let one = _mm256_set1_epi64x((1u64 << C::FIELD).cast_signed());
-        let steps = top.moved.map(|moved| _mm256_srlv_epi64(one, moved));
-        let [low, high] = if C::IN_PAIRS { in_pair(steps[0], top.drawn) } else { steps };
-        store(block, [_mm256_sub_epi64(line[0], low), _mm256_sub_epi64(line[1], high)]);
-    }
-    in_range
-}
-
-/// Removes a key that [`lowered`] could not. Out of its way, or it would be compiled for both.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-#[cold]
-#[inline(never)]
-fn removed_otherwise<C: Layout>(proof: Avx2, block: &mut Block, digest: u64) -> bool {
-    remove_step_by_step::<_, C>(proof, block, digest)
+    let digest = second_digest(digest);
+    min::<C>(first, lowest_in_line::<C, L>(regions.second(digest), digest))
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
-fn all_above_zero<C: Layout>(seen: Seen) -> bool {
-    let is_zero = _mm256_cmpeq_epi64(lowest_of_lanes::<C>(seen), _mm256_setzero_si256());
-    _mm256_movemask_pd(_mm256_castsi256_pd(is_zero)) == 0
+fn lowest_in_line<C: Layout, L: Line>(line: &L, digest: u64) -> __m256i {
+    let aim = aim::<C>(digest);
+    let [a, b] = on_top(aim, words::<C>(aim, load(line)));
+    min::<C>(a, b)
 }
 
-/// With two registers, the lower of the two counters of each lane.
+/// The lowest of the counters on top of the lanes.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
-fn lowest_of_lanes<C: Layout>(seen: Seen) -> __m256i {
-    if C::IN_PAIRS { seen.values[0] } else { _mm256_min_epu32(seen.values[0], seen.values[1]) }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-#[inline]
-fn lowest<C: Layout>(seen: Seen) -> u64 {
-    // Values are below 2^16, so that the upper half of each lane is zero, and the shuffles leave it out.
-    let lanes = lowest_of_lanes::<C>(seen);
+fn lowest_number<C: Layout>(lowest: __m256i) -> u64 {
+    // Down again they are below 2^16, so that the upper half of each lane is zero, and the shuffles leave it out.
+    let lanes = _mm256_srlv_epi64(lowest, _mm256_set1_epi64x(C::FIELD.cast_signed()));
     let two = _mm_min_epu32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes));
     let one = _mm_min_epu32(two, _mm_shuffle_epi32::<0b10>(two));
     u64::from(_mm_cvtsi128_si32(one).cast_unsigned())
 }
 
-/// One, at the place of each counter that isn't stuck.
+/// Raises the counters that aren't stuck, and tells what the lowest were before.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
-fn steps<C: Layout>(seen: Seen) -> [__m256i; 2] {
-    let (one, max) = (_mm256_set1_epi64x(1), _mm256_set1_epi64x(C::MAX.cast_signed()));
-    let step =
-        |value, shift| _mm256_andnot_si256(_mm256_cmpeq_epi64(value, max), _mm256_sllv_epi64(one, shift));
-    if C::IN_PAIRS {
-        in_pair(step(seen.values[0], seen.shifts[0]), seen.drawn)
-    } else {
-        [step(seen.values[0], seen.shifts[0]), step(seen.values[1], seen.shifts[1])]
+fn raise<C: Layout>(first: &mut Block, second: Option<&mut Block>, digest: u64) -> __m256i {
+    let lowest = raise_in_line::<C>(first, digest);
+    match second {
+        Some(second) => min::<C>(lowest, raise_in_line::<C>(second, second_digest(digest))),
+        None => lowest,
     }
 }
 
-/// What is done to the four words that count in a line of pairs, as what is done to all eight.
+/// Without a branch for stuck counters: a few keys that come often make many of them.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
-fn in_pair(step: __m256i, drawn: __m256i) -> [__m256i; 2] {
-    let is_high = _mm256_cmpgt_epi64(_mm256_setzero_si256(), drawn);
-    [_mm256_andnot_si256(is_high, step), _mm256_and_si256(is_high, step)]
+fn raise_in_line<C: Layout>(block: &mut Block, digest: u64) -> __m256i {
+    let aim = aim::<C>(digest);
+    let line = load(block);
+    let [a, b] = on_top(aim, words::<C>(aim, line));
+    let mut low = _mm256_srlv_epi64(step::<C>(a), aim.moved[0]);
+    let mut high = _mm256_srlv_epi64(step::<C>(b), aim.moved[1]);
+    if C::IN_PAIRS {
+        // Not by blends, as for a removal: of a blend and a store the compiler makes a masked store, which takes AMD's
+        // CPUs longer than all the rest.
+        let is_low = _mm256_cmpgt_epi64(_mm256_setzero_si256(), aim.in_low);
+        low = _mm256_and_si256(is_low, low);
+        high = _mm256_andnot_si256(is_low, high);
+    }
+    store(block, [_mm256_add_epi64(line[0], low), _mm256_add_epi64(line[1], high)]);
+    min::<C>(a, b)
+}
+
+/// Lowers the counters, but for stuck ones; none if one of them is zero, and then the answer is false.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn remove<C: Layout>(first: &mut Block, second: Option<&mut Block>, digest: u64) -> bool {
+    let (line, mut highest) = lowered::<C>(first, digest);
+    let mut line_there = line;
+    if let Some(second) = &second {
+        let highest_there;
+        (line_there, highest_there) = lowered::<C>(second, second_digest(digest));
+        highest = max::<C>(highest, highest_there);
+    }
+    // One less than zero is the highest number, and one less than that is what a stuck counter became: both ends of the
+    // range are one question. Who removes keys that were added is never at either, but for once in a great many.
+    let at_an_end = _mm256_castsi256_pd(less::<C>(highest, spread::<C>(C::SIGN - 2 * C::ONE)));
+    if _mm256_testz_pd(at_an_end, at_an_end) == 0 {
+        return remove_otherwise::<C>(first, second, digest);
+    }
+    store(first, line);
+    if let Some(second) = second {
+        store(second, line_there);
+    }
+    true
+}
+
+/// The line with each counter one lower, whatever it was, and the higher of the lowered counters in each lane.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn lowered<C: Layout>(block: &Block, digest: u64) -> ([__m256i; 2], __m256i) {
+    let aim = aim::<C>(digest);
+    let line = load(block);
+    let words = words::<C>(aim, line);
+    let [low, high] = aim.moved;
+    let one = one::<C>();
+    let lowered = [
+        _mm256_sub_epi64(words[0], _mm256_srlv_epi64(one, low)),
+        _mm256_sub_epi64(words[1], _mm256_srlv_epi64(one, high)),
+    ];
+    let [a, b] = on_top(aim, lowered);
+    (put_back::<C>(aim, line, lowered), max::<C>(a, b))
+}
+
+/// Removes an absent key, or one with stuck counters. Out of the way of all others.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[cold]
+#[inline(never)]
+fn remove_otherwise<C: Layout>(first: &mut Block, second: Option<&mut Block>, digest: u64) -> bool {
+    let mut lowest = lowest_in_line::<C, _>(first, digest);
+    let digest_there = second_digest(digest);
+    if let Some(second) = &second {
+        lowest = min::<C>(lowest, lowest_in_line::<C, _>(*second, digest_there));
+    }
+    let found = all_above_zero::<C>(lowest);
+    if found {
+        portable::lower_line::<C>(first, digest);
+        if let Some(second) = second {
+            portable::lower_line::<C>(second, digest_there);
+        }
+    }
+    found
+}
+
+/// Where the counters of a digest lie in a line. With pairs the second register is a copy of the first.
+#[derive(Clone, Copy)]
+struct Aim {
+    /// How far each counter is moved to the top of its lane.
+    moved: [__m256i; 2],
+    /// With pairs: the sign of each lane tells that its counter is in words 0 to 3, by which a blend chooses.
+    in_low: __m256i,
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn aim<C: Layout>(digest: u64) -> Aim {
+    let product = digest.wrapping_mul(FIRST_DRAW);
+    let field = _mm256_set1_epi64x(C::FIELD.cast_signed());
+    if C::IN_PAIRS {
+        // From a counter to the top are FIELD - place bits: the complement, which is made here for all of them.
+        let product = _mm256_set1_epi64x((!product).cast_signed());
+        let drawn = _mm256_sllv_epi64(product, _mm256_set_epi64x(21, 14, 7, 0));
+        Aim { moved: [_mm256_and_si256(_mm256_srli_epi64::<57>(drawn), field); 2], in_low: drawn }
+    } else {
+        let product = _mm256_set1_epi64x(product.cast_signed());
+        let low = _mm256_srlv_epi64(product, _mm256_set_epi64x(40, 46, 52, 58));
+        let high = _mm256_srlv_epi64(product, _mm256_set_epi64x(16, 22, 28, 34));
+        Aim { moved: [_mm256_andnot_si256(low, field), _mm256_andnot_si256(high, field)], in_low: low }
+    }
+}
+
+/// The words of a line in which the counters are.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn words<C: Layout>(aim: Aim, line: [__m256i; 2]) -> [__m256i; 2] {
+    if C::IN_PAIRS { [blend(line[1], line[0], aim.in_low); 2] } else { line }
+}
+
+/// The line with its [`words`] replaced.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn put_back<C: Layout>(aim: Aim, line: [__m256i; 2], words: [__m256i; 2]) -> [__m256i; 2] {
+    if C::IN_PAIRS {
+        [blend(line[0], words[0], aim.in_low), blend(words[0], line[1], aim.in_low)]
+    } else {
+        words
+    }
+}
+
+/// The lanes of the second where the sign is set, and else those of the first.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn blend(unset: __m256i, set: __m256i, signs: __m256i) -> __m256i {
+    let [unset, set, signs] =
+        [_mm256_castsi256_pd(unset), _mm256_castsi256_pd(set), _mm256_castsi256_pd(signs)];
+    _mm256_castpd_si256(_mm256_blendv_pd(unset, set, signs))
+}
+
+/// The words with the counters on top.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn on_top(aim: Aim, words: [__m256i; 2]) -> [__m256i; 2] {
+    [_mm256_sllv_epi64(words[0], aim.moved[0]), _mm256_sllv_epi64(words[1], aim.moved[1])]
+}
+
+/// Whether none of the counters on top is zero.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn all_above_zero<C: Layout>(lowest: __m256i) -> bool {
+    // A sum that has the sign of its lane if the counter was above zero.
+    let room = spread::<C>(C::SIGN - C::ONE);
+    let signs = if C::WIDTH <= 8 { _mm256_adds_epu8(lowest, room) } else { _mm256_adds_epu16(lowest, room) };
+    let every = _mm256_castsi256_pd(_mm256_set1_epi64x(i64::MIN));
+    _mm256_testc_pd(_mm256_castsi256_pd(signs), every) != 0
+}
+
+/// One, for a counter on top.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn one<C: Layout>() -> __m256i {
+    _mm256_set1_epi64x((1u64 << C::FIELD).cast_signed())
+}
+
+/// By how much a counter on top is raised: one, or nothing if it is stuck.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn step<C: Layout>(top: __m256i) -> __m256i {
+    // All but one of its numbers taken away, only the highest has one left.
+    _mm256_andnot_si256(less::<C>(top, spread::<C>(2 * (C::SIGN - C::ONE))), one::<C>())
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn min<C: Layout>(a: __m256i, b: __m256i) -> __m256i {
+    if C::WIDTH <= 8 { _mm256_min_epu8(a, b) } else { _mm256_min_epu16(a, b) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn max<C: Layout>(a: __m256i, b: __m256i) -> __m256i {
+    if C::WIDTH <= 8 { _mm256_max_epu8(a, b) } else { _mm256_max_epu16(a, b) }
+}
+
+/// `a - b`, or zero where that is less.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn less<C: Layout>(a: __m256i, b: __m256i) -> __m256i {
+    if C::WIDTH <= 8 { _mm256_subs_epu8(a, b) } else { _mm256_subs_epu16(a, b) }
+}
+
+/// Numbers as they are compared: in bytes, or in pairs of them for the widest counters.
+trait Compared: Layout {
+    /// One, for a counter on top.
+    const ONE: u16 = if Self::WIDTH == 4 { 0x10 } else { 1 };
+    /// The sign.
+    const SIGN: u16 = if Self::WIDTH <= 8 { 0x80 } else { 0x8000 };
+}
+
+impl<C: Layout> Compared for C {}
+
+/// A number in every byte, or in every two bytes for the widest counters.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn spread<C: Layout>(number: u16) -> __m256i {
+    if C::WIDTH <= 8 {
+        let [byte, _] = number.to_le_bytes();
+        _mm256_set1_epi8(byte.cast_signed())
+    } else {
+        _mm256_set1_epi16(number.cast_signed())
+    }
 }

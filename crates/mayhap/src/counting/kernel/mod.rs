@@ -14,8 +14,8 @@
 //! Pairs are half a line apart so that a vector of words 0 to 3 and one of words 4 to 7 become, by one blend, a vector
 //! of the four words that count.
 //!
-//! The algorithm is written once ([`one`], [`batch`]), generic over [`Simd`], the few operations on a line;
-//! [`portable`] and [`avx2`] are its two implementations. The choice of CPU is that of the blocked filter.
+//! [`Simd`] is what can be done with the counters of a digest; [`portable`] and [`avx2`] are its two implementations. [`one`]
+//! and [`batch`] bring it to one key and to many. The choice of CPU is that of the blocked filter.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -24,11 +24,11 @@ mod one;
 mod portable;
 
 pub(super) use batch::{ApplyBatch, AskBatch, Batch};
-pub(super) use one::{Apply, Ask, Change, Contains, Count, Insert, OneKey, Question, Remove};
+pub(super) use one::{Change, Contains, Count, Insert, OneKey, Question, Remove};
 
 use super::layout::{CounterLayout, CounterShape, CounterWidth};
 use crate::bits::{Block, Line};
-use crate::bloom::kernel::Kernel;
+use crate::bloom::kernel::{Kernel, Regions};
 
 /// A layout known at compile time.
 pub(super) trait Layout {
@@ -55,78 +55,6 @@ impl<const W: u32, const P: bool, const T: bool> Layout for Counters<W, P, T> {
     const TWO: bool = T;
 }
 
-/// The layout for rates between 2 % and 10⁻⁴, unless another width is asked for.
-type Usual = Counters<4, false, false>;
-
-impl Usual {
-    const LAYOUT: CounterLayout = CounterLayout { width: CounterWidth::Four, shape: CounterShape::Eight };
-}
-
-/// What is done with one line.
-pub(super) trait Simd: Copy {
-    /// The counters of a digest, as they were when looked at, and where they are.
-    type Seen: Copy;
-
-    /// Looks at the counters of a digest.
-    fn look<C: Layout, L: Line>(self, line: &L, digest: u64) -> Self::Seen;
-    /// Whether all of them are above zero.
-    fn all_above_zero<C: Layout>(self, seen: Self::Seen) -> bool;
-    /// The lowest of them.
-    fn lowest<C: Layout>(self, seen: Self::Seen) -> u64;
-    /// Raises each by one, unless it is stuck. `line` is the line that was looked at, unchanged.
-    fn raise<C: Layout>(self, line: &mut Block, seen: Self::Seen);
-    /// Lowers each by one, unless it is stuck. All are above zero, and `line` is the line that was looked at, unchanged.
-    fn lower<C: Layout>(self, line: &mut Block, seen: Self::Seen);
-
-    /// Looking and [`all_above_zero`](Self::all_above_zero) in one.
-    #[inline(always)]
-    fn contains<C: Layout, L: Line>(self, line: &L, digest: u64) -> bool {
-        self.all_above_zero::<C>(self.look::<C, L>(line, digest))
-    }
-
-    /// Lowers the counters of a digest, unless one of them is zero; true if none is.
-    #[inline(always)]
-    fn remove<C: Layout>(self, line: &mut Block, digest: u64) -> bool {
-        remove_step_by_step::<_, C>(self, line, digest)
-    }
-}
-
-#[inline(always)]
-fn remove_step_by_step<V: Simd, C: Layout>(simd: V, line: &mut Block, digest: u64) -> bool {
-    let seen = simd.look::<C, _>(line, digest);
-    let found = simd.all_above_zero::<C>(seen);
-    // The only branch. Who removes keys that were added takes it always.
-    if found {
-        simd.lower::<C>(line, seen);
-    }
-    found
-}
-
-/// Does something with one key.
-#[inline(always)]
-pub(super) fn one<O: OneKey>(
-    kernel: Kernel,
-    layout: CounterLayout,
-    blocks: O::Blocks,
-    digest: u64,
-) -> O::Answer {
-    match kernel {
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx2(proof) => avx2::one::<O>(proof, layout, blocks, digest),
-        Kernel::Portable => portable::one::<O>(layout, blocks, digest),
-    }
-}
-
-/// Does something with many.
-#[inline(always)]
-pub(super) fn batch(kernel: Kernel, layout: CounterLayout, batch: impl Batch) {
-    match kernel {
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx2(proof) => avx2::batch(proof, layout, batch),
-        Kernel::Portable => batch_layout(portable::Portable, layout, batch),
-    }
-}
-
 /// Calls `$call::<…, Counters<…>>` for the layout at hand: one compiled copy for each.
 macro_rules! for_layout {
     ($layout:expr, $counters:ident => $call:expr) => {
@@ -145,14 +73,35 @@ macro_rules! for_layout {
     };
 }
 
+/// What is done with one key, whose counters are in one line or, in two regions, in two.
+pub(super) trait Simd: Copy {
+    /// Whether all counters of the digest are above zero.
+    fn contains<C: Layout, L: Line>(self, regions: Regions<&[L]>, digest: u64) -> bool;
+    /// The lowest of them.
+    fn count<C: Layout, L: Line>(self, regions: Regions<&[L]>, digest: u64) -> u64;
+    /// Raises each by one, unless it is stuck; true if one of them was zero.
+    fn insert<C: Layout>(self, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool;
+    /// Lowers each by one, unless it is stuck; but none if one of them is zero, and then the answer is false.
+    fn remove<C: Layout>(self, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool;
+}
+
+/// Chooses what is done with one key.
+pub(super) fn one_key<L: Line>(kernel: Kernel, layout: CounterLayout) -> OneKey<L> {
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(proof) => for_layout!(layout, C => avx2::one_key::<C, L>(proof)),
+        Kernel::Portable => for_layout!(layout, C => portable::one_key::<C, L>()),
+    }
+}
+
+/// Does something with many.
 #[inline(always)]
-fn one_layout<V: Simd, O: OneKey>(
-    simd: V,
-    layout: CounterLayout,
-    blocks: O::Blocks,
-    digest: u64,
-) -> O::Answer {
-    for_layout!(layout, C => O::run::<V, C>(simd, blocks, digest))
+pub(super) fn batch(kernel: Kernel, layout: CounterLayout, batch: impl Batch) {
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2(proof) => avx2::batch(proof, layout, batch),
+        Kernel::Portable => batch_layout(portable::Portable, layout, batch),
+    }
 }
 
 #[inline(always)]

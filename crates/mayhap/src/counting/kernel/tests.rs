@@ -37,15 +37,19 @@ fn positions(layout: CounterLayout, digest: u64, lines: usize) -> Vec<(usize, us
 }
 
 fn contains<S: Blocks>(kernel: Kernel, layout: CounterLayout, blocks: &S, digest: u64) -> bool {
-    one::<Ask<'_, S::Line, Contains>>(kernel, layout, blocks.lines(), digest)
+    one_key(kernel, layout).contains(blocks.lines(), digest)
 }
 
 fn count<S: Blocks>(kernel: Kernel, layout: CounterLayout, blocks: &S, digest: u64) -> u64 {
-    one::<Ask<'_, S::Line, Count>>(kernel, layout, blocks.lines(), digest)
+    one_key(kernel, layout).count(blocks.lines(), digest)
 }
 
-fn change<H: Change>(kernel: Kernel, layout: CounterLayout, blocks: &mut Owned, digest: u64, _: H) -> bool {
-    one::<Apply<'_, H>>(kernel, layout, blocks, digest)
+fn insert(kernel: Kernel, layout: CounterLayout, blocks: &mut Owned, digest: u64) -> bool {
+    one_key::<Block>(kernel, layout).insert(blocks, digest)
+}
+
+fn remove(kernel: Kernel, layout: CounterLayout, blocks: &mut Owned, digest: u64) -> bool {
+    one_key::<Block>(kernel, layout).remove(blocks, digest)
 }
 
 fn kernels() -> Vec<Kernel> {
@@ -62,9 +66,9 @@ fn every_kernel_raises_and_lowers_the_counters_of_the_recipe() {
         for kernel in kernels() {
             for digest in digests(500).into_iter().chain([0, u64::MAX, 1, 1 << 63]) {
                 let mut blocks = Owned::zeroed(LINES as u64).unwrap();
-                assert!(!change(kernel, layout, &mut blocks, digest, Remove), "not there");
+                assert!(!remove(kernel, layout, &mut blocks, digest), "not there");
                 for times in 1..=3 {
-                    assert_eq!(change(kernel, layout, &mut blocks, digest, Insert), times == 1);
+                    assert_eq!(insert(kernel, layout, &mut blocks, digest), times == 1);
                     let mut expected = [[0u64; 8]; LINES];
                     for (line, word, bit) in positions(layout, digest, LINES) {
                         expected[line][word] += times << bit;
@@ -75,7 +79,7 @@ fn every_kernel_raises_and_lowers_the_counters_of_the_recipe() {
                     assert_eq!(count(kernel, layout, &blocks, digest), times);
                 }
                 for _ in 0..3 {
-                    assert!(change(kernel, layout, &mut blocks, digest, Remove));
+                    assert!(remove(kernel, layout, &mut blocks, digest));
                 }
                 assert!(blocks.iter().all(|block| block.0 == [0; 8]));
             }
@@ -144,13 +148,13 @@ fn kernels_agree_on_random_lines_owned_and_shared() {
             for (number, digest) in digests.iter().enumerate() {
                 let (ours, theirs) = if number % 3 == 0 {
                     (
-                        change(kernel, layout, &mut blocks, *digest, Insert),
-                        change(Kernel::Portable, layout, &mut reference, *digest, Insert),
+                        insert(kernel, layout, &mut blocks, *digest),
+                        insert(Kernel::Portable, layout, &mut reference, *digest),
                     )
                 } else {
                     (
-                        change(kernel, layout, &mut blocks, *digest, Remove),
-                        change(Kernel::Portable, layout, &mut reference, *digest, Remove),
+                        remove(kernel, layout, &mut blocks, *digest),
+                        remove(Kernel::Portable, layout, &mut reference, *digest),
                     )
                 };
                 assert_eq!(ours, theirs, "{layout:?} {kernel:?}");
@@ -174,20 +178,20 @@ fn changes_do_what_a_plain_model_does() {
                     lines[line][word] >> bit & max
                 };
                 let all = places.iter().all(|place| value(&expected, *place) > 0);
-                let insert = number % 2 == 0;
+                let inserting = number % 2 == 0;
                 for place in places {
                     let unstuck = value(&expected, place) != max;
                     let word = &mut expected[place.0][place.1];
-                    if insert {
+                    if inserting {
                         *word += u64::from(unstuck) << place.2;
                     } else if all {
                         *word -= u64::from(unstuck) << place.2;
                     }
                 }
-                let answer = if insert {
-                    !change(kernel, layout, &mut blocks, digest, Insert)
+                let answer = if inserting {
+                    !insert(kernel, layout, &mut blocks, digest)
                 } else {
-                    change(kernel, layout, &mut blocks, digest, Remove)
+                    remove(kernel, layout, &mut blocks, digest)
                 };
                 assert_eq!(answer, all);
                 assert!(blocks.iter().map(|block| block.0).eq(expected), "{layout:?} {kernel:?}");
