@@ -5,7 +5,7 @@ use std::collections::hash_map::RandomState;
 use foldhash::fast::FixedState;
 use serde_json::json;
 
-use crate::contestants::{BloomCounting, Bloomcraft, FastBloomRs, NaiveCounting, Rustywallet};
+use crate::contestants::{BloomCounting, Bloomcraft, Contestant, FastBloomRs, NaiveCounting, Rustywallet};
 use crate::ours::{Batches, Calls, Counting};
 use crate::removing::{DELETE, Entrant, HIT, INSERT, IntegerKeys, MISS, Race, Standing, entrant, race};
 use crate::report::{self, Report};
@@ -27,15 +27,17 @@ fn everybody(n: usize) -> Vec<Entrant> {
         entrant::<FastBloomRs>(Role::Peer),
         entrant::<Bloomcraft<u64>>(Role::Peer),
         entrant::<Rustywallet>(Role::Peer),
-        // The yardstick runs right before ours, while the clock is the same.
+        // The yardstick of each width runs right before ours, while the clock is the same.
         entrant::<NaiveCounting<4>>(Role::Peer),
         entrant::<Calls<Counting<4>>>(Role::Calls),
         entrant::<Batches<Counting<4>>>(Role::Batches),
     ];
     if n < NARROW_ONLY {
         entrants.extend([
+            entrant::<NaiveCounting<4, false, 8>>(Role::Peer),
             entrant::<Calls<Counting<8>>>(Role::Calls),
             entrant::<Batches<Counting<8>>>(Role::Batches),
+            entrant::<NaiveCounting<4, false, 16>>(Role::Peer),
             entrant::<Calls<Counting<16>>>(Role::Calls),
             entrant::<Batches<Counting<16>>>(Role::Batches),
         ]);
@@ -51,14 +53,34 @@ pub(crate) fn run(n: usize, settings: &Settings) -> Result<Vec<Report>, Failure>
     settings.rates.iter().map(run_rate).collect()
 }
 
+/// The naive filters of four counters, one for each width.
+const YARDSTICKS: [&str; 3] = [
+    <NaiveCounting<4> as Contestant<u64>>::NAME,
+    <NaiveCounting<4, false, 8> as Contestant<u64>>::NAME,
+    <NaiveCounting<4, false, 16> as Contestant<u64>>::NAME,
+];
+
+/// Bits of a contestant's counters; four where its name doesn't say.
+fn width(standing: &Standing) -> u32 {
+    [8, 16].into_iter().find(|bits| standing.name.contains(&format!(" {bits}-bit"))).unwrap_or(4)
+}
+
 fn table(n: usize, p: f64, race: &Race) -> Report {
-    let naive = <NaiveCounting<4> as crate::contestants::Contestant<u64>>::NAME;
-    let yardstick = race.standings.iter().find(|standing| standing.name == naive);
-    let rows = race.standings.iter().map(|standing| row(standing, yardstick)).collect();
-    let mut notes = vec![race.method(), format!("Ratios against {naive}. Peers have 4-bit counters.")];
-    notes.extend(race.targets(LEAST_RATIO, &OPERATIONS));
+    let equal_widths = |a: &Standing, b: &Standing| width(a) == width(b);
+    let yardstick = |standing| {
+        let mut naive = race.standings.iter().filter(|naive| YARDSTICKS.contains(&naive.name));
+        naive.find(|naive| equal_widths(naive, standing))
+    };
+    let rows = race.standings.iter().map(|standing| row(standing, yardstick(standing))).collect();
+    let mut notes = vec![
+        race.method(),
+        String::from(
+            "Ratios against the naive filter of four counters of the same width, 4 bits where none is said.",
+        ),
+    ];
+    notes.extend(race.targets(LEAST_RATIO, &OPERATIONS, equal_widths));
     notes.extend(race.deletes_against_hits(|_| true));
-    notes.extend(race.faster_peers());
+    notes.extend(race.faster_peers(equal_widths));
     notes.extend(race.promises(p));
     notes.extend(race.accidents(n));
     Report {

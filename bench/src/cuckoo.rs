@@ -61,9 +61,9 @@ fn table(n: usize, race: &Race) -> Report {
             "probabilistic-collections stays away: it allocates for every slot it looks at.",
         ));
     }
-    notes.extend(race.targets(LEAST_RATIO, &[INSERT, HIT, MISS]));
+    notes.extend(race.targets(LEAST_RATIO, &[INSERT, HIT, MISS], |_, _| true));
     notes.extend(race.deletes_against_hits(|_| true));
-    notes.extend(race.faster_peers());
+    notes.extend(race.faster_peers(|_, _| true));
     notes.extend(race.accidents(n));
     Report {
         title: format!("Cuckoo filters: {} u64 keys, 16-bit fingerprints", report::count(n)),

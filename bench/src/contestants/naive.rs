@@ -10,27 +10,30 @@ use super::{Contestant, Removing};
 use crate::Failure;
 use crate::keys::multiply_high;
 
-/// One array of 4-bit counters, `HASHES` positions by double hashing as a textbook has it: two hashes of the
-/// key, here by the fastest function in use, and remainders. 0 stands for the number of positions that needs
-/// the fewest counters at the rate.
+/// One array of counters of `BITS` bits, `HASHES` positions by double hashing as a textbook has it: two hashes
+/// of the key, here by the fastest function in use, and remainders. 0 stands for the number of positions that
+/// needs the fewest counters at the rate.
 ///
 /// What it lacks is locality: every position is a cache line of its own. It is no straw man: it leaves at the
 /// first zero, saturated counters stick, nothing is allocated. `TUNED` is what somebody would make of it who
 /// has measured: the second hash from the first, and multiply-high in place of a division.
-pub(crate) struct NaiveCounting<const HASHES: u32, const TUNED: bool = false> {
-    /// Sixteen counters each.
+pub(crate) struct NaiveCounting<const HASHES: u32, const TUNED: bool = false, const BITS: u32 = 4> {
     words: Vec<u64>,
     counters: u64,
     hashes: u32,
     hashers: [FixedState; 2],
 }
 
-const MAXIMUM: u64 = 15;
+impl<const HASHES: u32, const TUNED: bool, const BITS: u32> NaiveCounting<HASHES, TUNED, BITS> {
+    const MAXIMUM: u64 = (1 << BITS) - 1;
+    const IN_A_WORD: u64 = 64 / BITS as u64;
 
-impl<const HASHES: u32, const TUNED: bool> NaiveCounting<HASHES, TUNED> {
     /// The word, and how far its counter must be shifted, of each of a key's positions.
     #[inline(always)]
-    fn positions<K: Hash>(&self, key: &K) -> impl Iterator<Item = (usize, u32)> + use<K, HASHES, TUNED> {
+    fn positions<K: Hash>(
+        &self,
+        key: &K,
+    ) -> impl Iterator<Item = (usize, u32)> + use<K, HASHES, TUNED, BITS> {
         let first = self.hashers[0].hash_one(key);
         let step = if TUNED {
             // Odd, and from all the bits, so that a key's positions don't fall together.
@@ -42,25 +45,29 @@ impl<const HASHES: u32, const TUNED: bool> NaiveCounting<HASHES, TUNED> {
         (0..u64::from(self.hashes)).map(move |index| {
             let hash = first.wrapping_add(index.wrapping_mul(step));
             let position = if TUNED { multiply_high(hash, counters) } else { hash % counters };
-            let shift = 4 * (position & 15);
+            let shift = u64::from(BITS) * (position % Self::IN_A_WORD);
             #[expect(clippy::cast_possible_truncation, reason = "an index into a slice; a shift below 64")]
-            ((position >> 4) as usize, shift as u32)
+            ((position / Self::IN_A_WORD) as usize, shift as u32)
         })
     }
 }
 
-impl<K: Hash, const HASHES: u32, const TUNED: bool> Contestant<K> for NaiveCounting<HASHES, TUNED> {
-    const NAME: &'static str = match (HASHES, TUNED) {
-        (0, false) => "naive counting, best k",
-        (0, true) => "naive counting, best k, tuned",
-        (_, false) => "naive counting, four counters",
-        (_, true) => "naive counting, four counters, tuned",
+impl<K: Hash, const HASHES: u32, const TUNED: bool, const BITS: u32> Contestant<K>
+    for NaiveCounting<HASHES, TUNED, BITS>
+{
+    const NAME: &'static str = match (HASHES, TUNED, BITS) {
+        (0, false, _) => "naive counting, best k",
+        (0, true, _) => "naive counting, best k, tuned",
+        (_, true, _) => "naive counting, four counters, tuned",
+        (_, false, 4) => "naive counting, four counters",
+        (_, false, 8) => "naive counting, four 8-bit counters",
+        (_, false, _) => "naive counting, four 16-bit counters",
     };
 
     fn new(n: usize, p: f64, seed: u64) -> Result<Self, Failure> {
         let hashes = if HASHES == 0 { best_hashes(p) } else { HASHES };
         let counters = counters_needed(n, p, hashes);
-        let mut words = vec![0; usize::try_from(counters.div_ceil(16))?];
+        let mut words = vec![0; usize::try_from(counters.div_ceil(Self::IN_A_WORD))?];
         // Touches the pages.
         black_box(&mut words).fill(0);
         Ok(Self { words, counters, hashes, hashers: independent_pair(seed) })
@@ -71,16 +78,16 @@ impl<K: Hash, const HASHES: u32, const TUNED: bool> Contestant<K> for NaiveCount
         let mut new = false;
         for (word, shift) in self.positions(key) {
             let word = &mut self.words[word];
-            let count = (*word >> shift) & MAXIMUM;
+            let count = (*word >> shift) & Self::MAXIMUM;
             new |= count == 0;
-            *word += u64::from(count < MAXIMUM) << shift;
+            *word += u64::from(count < Self::MAXIMUM) << shift;
         }
         new
     }
 
     #[inline(always)]
     fn contains(&self, key: &K) -> bool {
-        self.positions(key).all(|(word, shift)| (self.words[word] >> shift) & MAXIMUM != 0)
+        self.positions(key).all(|(word, shift)| (self.words[word] >> shift) & Self::MAXIMUM != 0)
     }
 
     fn bits(&self) -> u64 {
@@ -88,7 +95,9 @@ impl<K: Hash, const HASHES: u32, const TUNED: bool> Contestant<K> for NaiveCount
     }
 }
 
-impl<K: Hash, const HASHES: u32, const TUNED: bool> Removing<K> for NaiveCounting<HASHES, TUNED> {
+impl<K: Hash, const HASHES: u32, const TUNED: bool, const BITS: u32> Removing<K>
+    for NaiveCounting<HASHES, TUNED, BITS>
+{
     const WHEN_FULL: &'static str = "rate rises, counters stick";
 
     #[inline(always)]
@@ -98,9 +107,9 @@ impl<K: Hash, const HASHES: u32, const TUNED: bool> Removing<K> for NaiveCountin
         }
         for (word, shift) in self.positions(key) {
             let word = &mut self.words[word];
-            let count = (*word >> shift) & MAXIMUM;
+            let count = (*word >> shift) & Self::MAXIMUM;
             // Zero is met here by a key that has one position twice and was never added.
-            *word -= u64::from((1..MAXIMUM).contains(&count)) << shift;
+            *word -= u64::from((1..Self::MAXIMUM).contains(&count)) << shift;
         }
         true
     }
@@ -130,18 +139,29 @@ mod tests {
         forgets::<NaiveCounting<4>>(0.0115);
         forgets::<NaiveCounting<0, true>>(0.0115);
         forgets::<NaiveCounting<4, true>>(0.0115);
+        forgets::<NaiveCounting<4, false, 8>>(0.0115);
+        forgets::<NaiveCounting<4, false, 16>>(0.0115);
     }
 
     #[test]
     fn counters_stick_at_their_maximum() {
-        let mut filter = <NaiveCounting<0> as Contestant<u64>>::new(100, 0.01, 1).expect("a small filter");
-        for _ in 0..20 {
-            filter.insert(&1_u64);
+        sticks_at::<NaiveCounting<0>>(15);
+        sticks_at::<NaiveCounting<4, false, 8>>(255);
+        sticks_at::<NaiveCounting<4, false, 16>>(65_535);
+    }
+
+    /// One copy less than the highest number is forgotten again.
+    fn sticks_at<C: Removing<u64>>(highest: u32) {
+        for copies in [highest - 1, highest] {
+            let mut filter = C::new(100, 0.01, 1).expect("a small filter");
+            for _ in 0..copies {
+                filter.insert(&1);
+            }
+            for _ in 0..copies {
+                assert!(filter.remove(&1));
+            }
+            assert_eq!(filter.contains(&1), copies == highest, "{}", C::NAME);
         }
-        for _ in 0..20 {
-            assert!(filter.remove(&1_u64));
-        }
-        assert!(filter.contains(&1_u64));
     }
 
     #[test]

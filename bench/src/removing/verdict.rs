@@ -8,10 +8,17 @@ use crate::verdict::faster as faster_operations;
 const MOST_OF_A_HIT: f64 = 1.2;
 
 impl Race {
-    /// One sentence for each of ours: against whom is the least ratio reached in all these operations?
-    pub(crate) fn targets(&self, least: f64, operations: &[usize]) -> Vec<String> {
+    /// One sentence for each of ours: against whom, of those it is compared with, is the least ratio reached in all these
+    /// operations?
+    pub(crate) fn targets(
+        &self,
+        least: f64,
+        operations: &[usize],
+        compared: impl Fn(&Standing, &Standing) -> bool,
+    ) -> Vec<String> {
         let target = |ours: &Standing| {
-            let peers = self.peers().map(|peer| against(ours, peer, least, operations));
+            let peers = self.peers().filter(|peer| compared(ours, peer));
+            let peers = peers.map(|peer| against(ours, peer, least, operations));
             let outcome = outcome(["met against", "MISSED against"], peers)?;
             let bits = ours.bits_per_key;
             Some(format!("Target of {} ({bits:.2} bits per key), {least}x: {outcome}.", ours.name))
@@ -30,10 +37,13 @@ impl Race {
         Some(format!("Deletes in at most {MOST_OF_A_HIT}x of hits of the same keys: {outcome}."))
     }
 
-    /// One sentence for each peer that is faster than one of ours at anything.
-    pub(crate) fn faster_peers(&self) -> Vec<String> {
+    /// One sentence for each peer that is faster at anything than one of ours that it is compared with.
+    pub(crate) fn faster_peers(&self, compared: impl Fn(&Standing, &Standing) -> bool) -> Vec<String> {
         let pairs = self.ours().flat_map(|ours| self.peers().map(move |peer| (ours, peer)));
-        pairs.filter_map(|(ours, peer)| faster(ours, peer)).collect()
+        pairs
+            .filter(|(ours, peer)| compared(ours, peer))
+            .filter_map(|(ours, peer)| faster(ours, peer))
+            .collect()
     }
 
     /// One sentence for each of ours whose rate is above what was asked for, beyond chance (three standard
@@ -152,7 +162,7 @@ mod tests {
         ];
         let race = Race { rounds: 1, standings, json: Vec::new() };
         assert_eq!(
-            race.targets(2.0, &[INSERT, HIT, MISS, DELETE]),
+            race.targets(2.0, &[INSERT, HIT, MISS, DELETE], |_, _| true),
             ["Target of ours (16.80 bits per key), 2x: MISSED against small (insert 2.00x, hit 1.88x, \
               miss 0.88x, delete 0.90x, in 8.00 bits per key); met against slow (insert 2.00x, hit 2.50x, \
               miss 2.50x)."]
@@ -161,7 +171,7 @@ mod tests {
             race.deletes_against_hits(|_| true).as_deref(),
             Some("Deletes in at most 1.2x of hits of the same keys: MISSED by ours (1.25x).")
         );
-        let faster = race.faster_peers();
+        let faster = race.faster_peers(|_, _| true);
         assert_eq!(
             faster,
             ["small is FASTER than ours: miss (7.00 against 8.00 ns), delete (9.00 against 10.0 ns)."]
