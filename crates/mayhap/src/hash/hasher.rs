@@ -116,11 +116,16 @@ pub trait HashFunction: fmt::Debug + Send + Sync {
 ///
 /// Two filters can be merged only if their hashers are equal.
 #[derive(Clone)]
-pub struct KeyHasher(Kind);
+pub struct KeyHasher {
+    /// The default function, in a place of its own and there in any case: so it can be reached without asking which one
+    /// this is by those who have asked before.
+    xxh3: Xxh3,
+    other: Option<Other>,
+}
 
+/// A function that isn't the default one.
 #[derive(Clone)]
-enum Kind {
-    Xxh3(Xxh3),
+enum Other {
     Sip13 { key: SecretKey },
     Sip24 { key: SecretKey },
     Named { function: NamedHash, seed: u64 },
@@ -131,13 +136,17 @@ impl KeyHasher {
     /// XXH3-64 with a seed: fast, and not secret, whatever the seed.
     #[must_use]
     pub const fn xxh3(seed: u64) -> Self {
-        Self(Kind::Xxh3(Xxh3::new(seed)))
+        Self { xxh3: Xxh3::new(seed), other: None }
+    }
+
+    const fn of(other: Other) -> Self {
+        Self { xxh3: Xxh3::new(0), other: Some(other) }
     }
 
     /// SipHash-1-3 with a secret key: for keys that strangers choose.
     #[must_use]
     pub const fn sip13(key: SecretKey) -> Self {
-        Self(Kind::Sip13 { key })
+        Self::of(Other::Sip13 { key })
     }
 
     /// SipHash-2-4 with a secret key: as [`sip13`](Self::sip13), with the number of rounds that its authors first
@@ -156,13 +165,13 @@ impl KeyHasher {
     /// ```
     #[must_use]
     pub const fn sip24(key: SecretKey) -> Self {
-        Self(Kind::Sip24 { key })
+        Self::of(Other::Sip24 { key })
     }
 
     /// The function with this number under the secret key of this one, if both have one.
     pub(crate) fn with_same_key(&self, id: HashId) -> Option<Self> {
-        match &self.0 {
-            Kind::Sip13 { key } | Kind::Sip24 { key } => match id {
+        match &self.other {
+            Some(Other::Sip13 { key } | Other::Sip24 { key }) => match id {
                 HashId::SIP13 => Some(Self::sip13(key.clone())),
                 HashId::SIP24 => Some(Self::sip24(key.clone())),
                 _ => None,
@@ -188,48 +197,48 @@ impl KeyHasher {
     /// ```
     #[must_use]
     pub const fn named(function: NamedHash, seed: u64) -> Self {
-        Self(Kind::Named { function, seed })
+        Self::of(Other::Named { function, seed })
     }
 
     /// Any other function. Its answer is passed through a finaliser (`fmix64` of MurmurHash3), so that weakly mixed
     /// functions such as FNV serve too.
     #[must_use]
     pub fn custom(function: impl HashFunction + 'static) -> Self {
-        Self(Kind::Custom(Arc::new(function)))
+        Self::of(Other::Custom(Arc::new(function)))
     }
 
     /// Which function this is.
     #[must_use]
     pub fn id(&self) -> HashId {
-        match &self.0 {
-            Kind::Xxh3(_) => HashId::XXH3,
-            Kind::Sip13 { .. } => HashId::SIP13,
-            Kind::Sip24 { .. } => HashId::SIP24,
-            Kind::Named { function, .. } => function.id(),
-            Kind::Custom(function) => function.id(),
+        match &self.other {
+            None => HashId::XXH3,
+            Some(Other::Sip13 { .. }) => HashId::SIP13,
+            Some(Other::Sip24 { .. }) => HashId::SIP24,
+            Some(Other::Named { function, .. }) => function.id(),
+            Some(Other::Custom(function)) => function.id(),
         }
     }
 
     /// Whether the number in [`id`](Self::id) is free for a function from outside, if this is one.
     pub(crate) fn has_own_id(&self) -> bool {
-        !matches!(self.0, Kind::Custom(_)) || self.id().get() >= HashId::FIRST_CUSTOM
+        !matches!(self.other, Some(Other::Custom(_))) || self.id().get() >= HashId::FIRST_CUSTOM
     }
 
     /// The public seed; 0 for a function that has none.
     #[must_use]
     pub fn seed(&self) -> u64 {
-        match &self.0 {
-            Kind::Xxh3(xxh3) => xxh3.seed(),
-            Kind::Named { seed, .. } => *seed,
-            _ => 0,
+        match &self.other {
+            None => self.xxh3.seed(),
+            Some(Other::Named { seed, .. }) => *seed,
+            Some(_) => 0,
         }
     }
 
     /// The id of the secret key, for a function that has one.
     #[must_use]
     pub fn key_id(&self) -> Option<u64> {
-        match &self.0 {
-            Kind::Sip13 { key } | Kind::Sip24 { key } => Some(key.id()),
+        match &self.other {
+            Some(Other::Sip13 { key } | Other::Sip24 { key }) => Some(key.id()),
             _ => None,
         }
     }
@@ -265,35 +274,37 @@ impl KeyHasher {
     /// The hash function by itself, if it is XXH3: for loops that choose once.
     #[inline(always)]
     pub(crate) fn as_xxh3(&self) -> Option<&Xxh3> {
-        match &self.0 {
-            Kind::Xxh3(xxh3) => Some(xxh3),
-            _ => None,
+        match self.other {
+            None => Some(&self.xxh3),
+            Some(_) => None,
         }
     }
 
-    /// The digest by a call, so that the caller's loop stays small.
-    #[inline(never)]
-    pub(crate) fn digest_by_call(&self, bytes: &[u8]) -> Digest {
-        self.digest_bytes(bytes)
+    /// [`as_xxh3`](Self::as_xxh3) where it was asked before and was something.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn known_xxh3(&self) -> &Xxh3 {
+        debug_assert!(self.other.is_none(), "who calls this has asked which function it is");
+        &self.xxh3
     }
 
     // Out of line, so that the common function stays small enough to inline into the caller's loop.
     #[inline(never)]
     fn slow_digest(&self, bytes: &[u8]) -> Digest {
-        match &self.0 {
-            Kind::Xxh3(xxh3) => xxh3.digest_bytes(bytes),
-            Kind::Sip13 { key } => {
+        match &self.other {
+            None => self.xxh3.digest_bytes(bytes),
+            Some(Other::Sip13 { key }) => {
                 let mut hasher = siphasher::sip::SipHasher13::new_with_key(key.as_bytes());
                 hasher.write(bytes);
                 Digest(hasher.finish())
             }
-            Kind::Sip24 { key } => {
+            Some(Other::Sip24 { key }) => {
                 let mut hasher = siphasher::sip::SipHasher24::new_with_key(key.as_bytes());
                 hasher.write(bytes);
                 Digest(hasher.finish())
             }
-            Kind::Named { function, seed } => Digest(finish_64(function.hash(bytes, *seed))),
-            Kind::Custom(function) => Digest(finish_64(function.hash(bytes))),
+            Some(Other::Named { function, seed }) => Digest(finish_64(function.hash(bytes, *seed))),
+            Some(Other::Custom(function)) => Digest(finish_64(function.hash(bytes))),
         }
     }
 }
@@ -320,9 +331,9 @@ impl Digester for Xxh3 {
 impl Digester for KeyHasher {
     #[inline(always)]
     fn digest_bytes(&self, bytes: &[u8]) -> Digest {
-        match &self.0 {
-            Kind::Xxh3(xxh3) => xxh3.digest_bytes(bytes),
-            _ => self.slow_digest(bytes),
+        match self.other {
+            None => self.xxh3.digest_bytes(bytes),
+            Some(_) => self.slow_digest(bytes),
         }
     }
 }
@@ -350,12 +361,12 @@ impl PartialEq for KeyHasher {
 
 impl fmt::Debug for KeyHasher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Kind::Xxh3(xxh3) => write!(f, "xxh3(seed {:#x})", xxh3.seed()),
-            Kind::Sip13 { key } => write!(f, "sip13(key id {:#018x})", key.id()),
-            Kind::Sip24 { key } => write!(f, "sip24(key id {:#018x})", key.id()),
-            Kind::Named { function, seed } => write!(f, "{}(seed {seed:#x})", function.name()),
-            Kind::Custom(function) => write!(f, "{function:?}"),
+        match &self.other {
+            None => write!(f, "xxh3(seed {:#x})", self.xxh3.seed()),
+            Some(Other::Sip13 { key }) => write!(f, "sip13(key id {:#018x})", key.id()),
+            Some(Other::Sip24 { key }) => write!(f, "sip24(key id {:#018x})", key.id()),
+            Some(Other::Named { function, seed }) => write!(f, "{}(seed {seed:#x})", function.name()),
+            Some(Other::Custom(function)) => write!(f, "{function:?}"),
         }
     }
 }

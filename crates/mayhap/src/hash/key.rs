@@ -46,9 +46,21 @@ pub trait Key {
 
 /// Whether the bytes of a key lie in memory, and not in an array that [`Key::key_bytes`] makes: the one is told from the
 /// other by their alignment. An array's length is known to the compiler, which leaves little of its hash.
+#[cfg(any(target_arch = "x86_64", test))]
 #[inline(always)]
 pub(crate) const fn holds_its_bytes<K: Key + ?Sized>() -> bool {
     align_of::<K::Bytes<'_>>() > align_of::<u8>()
+}
+
+/// A key of eight bytes that it doesn't hold, as a number whose lowest byte is the first: an integer of 64 bits, which is
+/// that number.
+#[cfg(any(target_arch = "x86_64", test))]
+#[inline(always)]
+pub(crate) fn eight_made_bytes<K: Key + ?Sized>(key: &K) -> Option<u64> {
+    if holds_its_bytes::<K>() {
+        return None;
+    }
+    key.key_bytes().as_ref().try_into().ok().map(u64::from_le_bytes)
 }
 
 macro_rules! borrowed_key {
@@ -143,6 +155,13 @@ mod tests {
     fn integers_make_their_bytes_and_texts_hold_them() {
         assert!(holds_its_bytes::<str>() && holds_its_bytes::<&String>() && holds_its_bytes::<[u8; 3]>());
         assert!(!holds_its_bytes::<u8>() && !holds_its_bytes::<&u64>() && !holds_its_bytes::<i128>());
+    }
+
+    #[test]
+    fn an_integer_of_64_bits_is_its_eight_bytes() {
+        assert_eq!(eight_made_bytes(&7u64), Some(7));
+        assert_eq!(eight_made_bytes(&&-1i64), Some(u64::MAX));
+        assert!(eight_made_bytes(&7u32).is_none() && eight_made_bytes("12345678").is_none());
     }
 
     #[test]

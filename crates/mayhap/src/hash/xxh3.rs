@@ -118,6 +118,13 @@ impl Xxh3 {
         h ^ (h >> 28)
     }
 
+    /// 8 bytes, as a number whose lowest byte is the first.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn eight(&self, key: u64) -> u64 {
+        self.short(&key.to_le_bytes())
+    }
+
     /// 9 to 16 bytes.
     #[inline(always)]
     fn middling(&self, key: &[u8]) -> u64 {

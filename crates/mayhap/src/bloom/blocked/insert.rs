@@ -2,8 +2,8 @@
 
 use super::BloomFilter;
 use crate::bits::Block;
-use crate::bloom::kernel::{Answers, Insert, InsertBatch, Keys, Unasked};
-use crate::hash::{Digest, Key};
+use crate::bloom::kernel::{Answers, Insert, InsertBatch, Keys, Parts, Unasked};
+use crate::hash::{Digest, Key, KeyHasher};
 
 impl BloomFilter {
     /// Adds a key. True if it was new: certainly not in the set before.
@@ -12,8 +12,7 @@ impl BloomFilter {
     /// an old one.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool {
-        let digest = self.hash(key);
-        self.insert_hash(digest)
+        self.kernel.one_key(self.shape, self, key)
     }
 
     /// [`insert`](Self::insert) for a key that was hashed already.
@@ -62,6 +61,19 @@ impl BloomFilter {
     /// Empties the filter. Its size and plan stay.
     pub fn clear(&mut self) {
         self.blocks.fill(Block::default());
+    }
+}
+
+/// A filter that is borrowed for change is added to.
+impl<'a> Parts<'a> for &'a mut BloomFilter {
+    type Work = Insert<'a>;
+    #[inline(always)]
+    fn hasher(&self) -> &KeyHasher {
+        &self.hasher
+    }
+    #[inline(always)]
+    fn blocks(self) -> &'a mut [Block] {
+        &mut self.blocks
     }
 }
 

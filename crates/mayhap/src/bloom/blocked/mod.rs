@@ -38,7 +38,7 @@ pub use bulk::BulkSorter;
 
 use core::fmt;
 
-use super::kernel::{Contains, ContainsBatch, Kernel, Keys, Regions, Source, second_digest};
+use super::kernel::{Contains, ContainsBatch, Kernel, Keys, Parts, Regions, Source, second_digest};
 use super::shape::Shape;
 use crate::bits::{BLOCK_BYTES, Blocks, Owned, is_worth_prefetching, prefetch_read};
 use crate::error::Error;
@@ -130,8 +130,7 @@ impl<S: Blocks> BloomFilter<S> {
     /// Whether the key may be in the set. `false` is certain.
     #[inline]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        let lines = self.blocks.lines();
-        self.kernel.one_key::<Contains<'_, S::Line>, K>(self.shape, lines, &self.hasher, key)
+        self.kernel.one_key(self.shape, self, key)
     }
 
     /// [`contains`](Self::contains) for a key that was hashed already.
@@ -240,6 +239,19 @@ impl<S: Blocks> BloomFilter<S> {
     #[must_use]
     pub fn planned_rate(&self) -> f64 {
         self.plan.rate
+    }
+}
+
+/// A filter that is only borrowed is asked.
+impl<'a, S: Blocks> Parts<'a> for &'a BloomFilter<S> {
+    type Work = Contains<'a, S::Line>;
+    #[inline(always)]
+    fn hasher(&self) -> &KeyHasher {
+        &self.hasher
+    }
+    #[inline(always)]
+    fn blocks(self) -> &'a [S::Line] {
+        self.blocks.lines()
     }
 }
 

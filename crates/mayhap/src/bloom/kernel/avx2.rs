@@ -8,10 +8,10 @@ use core::arch::x86_64::{
     _mm256_store_si256, _mm256_sub_epi64, _mm256_testc_pd, _mm256_testz_si256,
 };
 
-use super::{Batch, Draw, Eight, FIRST_DRAW, OneKey, SECOND_DRAW, Simd, batch_shape, one_shape};
+use super::{Batch, Draw, Eight, FIRST_DRAW, OneKey, Parts, SECOND_DRAW, Simd, batch_shape, one_shape};
 use crate::bits::{BLOCK_WORDS, Block, Line};
 use crate::bloom::shape::Shape;
-use crate::hash::{MediumKey, Xxh3};
+use crate::hash::MediumKey;
 
 /// Whether the whole program is compiled for such CPUs.
 const COMPILED_FOR_IT: bool =
@@ -49,11 +49,18 @@ impl Avx2 {
         }
     }
 
-    /// A key of 17 to 64 bytes in the most common shape, hashed on the way.
+    /// A key of eight bytes in the most common shape, hashed on the way by XXH3, which is the filter's function.
     #[inline(always)]
-    pub(super) fn one_medium<O: OneKey>(self, blocks: O::Blocks, xxh3: &Xxh3, key: MediumKey<'_>) -> bool {
+    pub(super) fn one_eight_bytes<'a, P: Parts<'a>>(self, filter: P, key: u64) -> bool {
         // SAFETY: `self` is the proof that the CPU has AVX2.
-        unsafe { one_medium_eight::<O>(self, blocks, xxh3, key) }
+        unsafe { one_eight_bytes_eight(self, filter, key) }
+    }
+
+    /// A key of 17 to 64 bytes, likewise.
+    #[inline(always)]
+    pub(super) fn one_medium<'a, P: Parts<'a>>(self, filter: P, key: MediumKey<'_>) -> bool {
+        // SAFETY: as above.
+        unsafe { one_medium_eight(self, filter, key) }
     }
 
     #[inline(always)]
@@ -72,9 +79,17 @@ fn one_eight<O: OneKey>(avx2: Avx2, blocks: O::Blocks, digest: u64) -> bool {
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn one_eight_bytes_eight<'a, P: Parts<'a>>(avx2: Avx2, filter: P, key: u64) -> bool {
+    let digest = filter.hasher().known_xxh3().eight(key);
+    P::Work::run::<_, Eight, false>(avx2, filter.blocks(), digest)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
-fn one_medium_eight<O: OneKey>(avx2: Avx2, blocks: O::Blocks, xxh3: &Xxh3, key: MediumKey<'_>) -> bool {
-    O::run::<_, Eight, false>(avx2, blocks, xxh3.medium(key))
+fn one_medium_eight<'a, P: Parts<'a>>(avx2: Avx2, filter: P, key: MediumKey<'_>) -> bool {
+    let digest = filter.hasher().known_xxh3().medium(key);
+    P::Work::run::<_, Eight, false>(avx2, filter.blocks(), digest)
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]

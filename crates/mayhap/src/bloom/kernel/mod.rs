@@ -19,13 +19,13 @@ mod portable;
 pub(crate) use batch::FillPart;
 pub(crate) use batch::{Answers, Batch, ContainsBatch, InsertBatch, Keys, SharedBatch, Source, Unasked};
 pub(crate) use batch::{Pace, Step, in_groups};
-pub(crate) use one::{Contains, Insert, OneKey, SharedInsert, SharedSet};
+pub(crate) use one::{Contains, Insert, OneKey, Parts, SharedInsert, SharedSet};
 
 use super::shape::Shape;
 use crate::bits::{BLOCK_WORDS, Block, Line};
+use crate::hash::{Digester, Key};
 #[cfg(target_arch = "x86_64")]
-use crate::hash::MediumKey;
-use crate::hash::{Digester, Key, KeyHasher, holds_its_bytes};
+use crate::hash::{MediumKey, eight_made_bytes, holds_its_bytes};
 
 /// 2⁶⁴ / φ, odd: the multiplier of the first (or only) position in each group.
 pub(crate) const FIRST_DRAW: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -167,30 +167,33 @@ impl Kernel {
 
     /// Does something with one key, and hashes it first.
     #[inline(always)]
-    pub(crate) fn one_key<O: OneKey, K: Key + ?Sized>(
-        self,
-        shape: Shape,
-        blocks: O::Blocks,
-        hasher: &KeyHasher,
-        key: &K,
-    ) -> bool {
-        let bytes = key.key_bytes();
-        let bytes = bytes.as_ref();
-        if !holds_its_bytes::<K>() {
-            return self.one::<O>(shape, blocks, hasher.digest_bytes(bytes).get());
-        }
-        // Keys such as URLs, under the default hash and in the most common shape, take one call and not two. That pays
-        // for questions only: an insert's store, of which nobody knows the place before the hash is made, holds up the
-        // next key's loads, and saved registers are more of them.
+    pub(crate) fn one_key<'a, P: Parts<'a>, K: Key + ?Sized>(self, shape: Shape, filter: P, key: &K) -> bool {
+        // Keys under the default hash and in the most common shape are hashed on the far side of the one call that
+        // can't be inlined. All it needs hangs on one pointer, so it has registers to spare and saves none.
         #[cfg(target_arch = "x86_64")]
         if let Self::Avx2(avx2) = self
             && shape == Shape::Eight
-            && let Some(xxh3) = hasher.as_xxh3()
-            && let Some(key) = MediumKey::new(bytes)
+            && filter.hasher().as_xxh3().is_some()
         {
-            return avx2.one_medium::<O>(blocks, xxh3, key);
+            if let Some(key) = eight_made_bytes(key) {
+                return avx2.one_eight_bytes(filter, key);
+            }
+            if holds_its_bytes::<K>()
+                && let Some(key) = MediumKey::new(key.key_bytes().as_ref())
+            {
+                return avx2.one_medium(filter, key);
+            }
         }
-        self.one::<O>(shape, blocks, hasher.digest_by_call(bytes).get())
+        self.any_key(shape, filter, key)
+    }
+
+    /// [`one_key`](Self::one_key) whatever the key, the hash and the shape are. Out of line where there is a shorter way,
+    /// so that the loops of callers are small enough to be compiled once for each way.
+    #[cfg_attr(all(feature = "std", target_arch = "x86_64", not(target_feature = "avx2")), inline(never))]
+    #[cfg_attr(not(all(feature = "std", target_arch = "x86_64", not(target_feature = "avx2"))), inline)]
+    fn any_key<'a, P: Parts<'a>, K: Key + ?Sized>(self, shape: Shape, filter: P, key: &K) -> bool {
+        let digest = filter.hasher().digest_bytes(key.key_bytes().as_ref());
+        self.one::<P::Work>(shape, filter.blocks(), digest.get())
     }
 
     /// Does something with one digest.

@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use super::{Draw, Regions, Simd, second_digest};
 use crate::bits::{AtomicBlock, Block, Line, Shared, Target, insert_exactly_once};
+use crate::hash::KeyHasher;
 
 /// Something done with one key, to be compiled for each [`Simd`] and each shape.
 ///
@@ -12,6 +13,14 @@ use crate::bits::{AtomicBlock, Block, Line, Shared, Target, insert_exactly_once}
 pub(crate) trait OneKey {
     type Blocks;
     fn run<V: Simd, D: Draw, const TWO: bool>(simd: V, blocks: Self::Blocks, digest: u64) -> bool;
+}
+
+/// A borrowed filter, of which one pointer leads to the blocks and to the hash function.
+pub(crate) trait Parts<'a>: Sized {
+    /// What is done with a key of such a filter.
+    type Work: OneKey;
+    fn hasher(&self) -> &KeyHasher;
+    fn blocks(self) -> <Self::Work as OneKey>::Blocks;
 }
 
 /// Whether the key may be there.

@@ -2,11 +2,12 @@
 
 use super::*;
 use crate::bits::{Blocks, Owned, Shared};
+use crate::hash::KeyHasher;
 use std::vec::Vec;
 
 /// A stream of digests that are as good as random.
 fn digests(count: usize) -> Vec<u64> {
-    let hasher = crate::hash::KeyHasher::xxh3(2024);
+    let hasher = KeyHasher::xxh3(2024);
     (0..count as u64).map(|i| hasher.digest(&i).get()).collect()
 }
 
@@ -102,6 +103,54 @@ fn kernels_agree_on_random_blocks_owned_and_shared() {
     }
 }
 
+/// The parts of a filter that is asked.
+struct Asked<'a>(&'a Owned, &'a KeyHasher);
+
+impl<'a> Parts<'a> for Asked<'a> {
+    type Work = Contains<'a, Block>;
+    fn hasher(&self) -> &KeyHasher {
+        self.1
+    }
+    fn blocks(self) -> &'a [Block] {
+        self.0
+    }
+}
+
+/// The parts of a filter that is added to.
+struct Added<'a>(&'a mut Owned, &'a KeyHasher);
+
+impl<'a> Parts<'a> for Added<'a> {
+    type Work = Insert<'a>;
+    fn hasher(&self) -> &KeyHasher {
+        self.1
+    }
+    fn blocks(self) -> &'a mut [Block] {
+        self.0
+    }
+}
+
+#[test]
+fn a_key_is_added_as_its_digest_is() {
+    let text: std::string::String = (0..70).map(|i| char::from(b'a' + i % 26)).collect();
+    for hasher in [KeyHasher::xxh3(9), KeyHasher::sip13(crate::hash::SecretKey::new([4; 16]))] {
+        for shape in Shape::ALL {
+            for kernel in kernels() {
+                let [mut by_key, mut by_digest] = [(); 2].map(|()| Owned::zeroed(8).expect("eight blocks"));
+                for number in 0..200u64 {
+                    let key = &text[..number as usize % 70];
+                    for (new, digest) in [
+                        (kernel.one_key(shape, Added(&mut by_key, &hasher), &number), hasher.digest(&number)),
+                        (kernel.one_key(shape, Added(&mut by_key, &hasher), key), hasher.digest(key)),
+                    ] {
+                        assert_eq!(new, insert(kernel, shape, &mut by_digest, digest.get()), "{number}");
+                    }
+                }
+                assert!(by_key.iter().eq(by_digest.iter()), "{shape:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_key_is_asked_for_as_its_digest_is() {
     let bytes: Vec<u8> = (0..4_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
@@ -115,13 +164,21 @@ fn a_key_is_asked_for_as_its_digest_is() {
                     let [present, absent] = [&bytes[len..2 * len], &bytes[3_000 - len..3_000]];
                     insert(kernel, shape, &mut blocks, hasher.digest(present).get());
                     for key in [present, absent] {
-                        let found = kernel.one_key::<Contains<'_, _>, _>(shape, blocks.lines(), &hasher, key);
+                        let found = kernel.one_key(shape, Asked(&blocks, &hasher), key);
                         assert_eq!(
                             found,
                             contains(kernel, shape, &blocks, hasher.digest(key).get()),
                             "{len} bytes"
                         );
                     }
+                }
+                for key in 0..100u64 {
+                    let digest = hasher.digest(&key).get();
+                    assert_eq!(
+                        kernel.one_key(shape, Asked(&blocks, &hasher), &key),
+                        contains(kernel, shape, &blocks, digest),
+                        "the integer {key}"
+                    );
                 }
             }
         }
