@@ -193,7 +193,14 @@ impl Kernel {
     #[cfg_attr(not(all(feature = "std", target_arch = "x86_64", not(target_feature = "avx2"))), inline)]
     fn any_key<'a, P: Parts<'a>, K: Key + ?Sized>(self, shape: Shape, filter: P, key: &K) -> bool {
         let digest = filter.hasher().digest_bytes(key.key_bytes().as_ref());
-        self.one::<P::Work>(shape, filter.blocks(), digest.get())
+        match self {
+            // Not by a second call.
+            Self::Portable => {
+                one_shape::<_, P::Work>(portable::Portable, shape, filter.blocks(), digest.get())
+            }
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(avx2) => avx2.one::<P::Work>(shape, filter.blocks(), digest.get()),
+        }
     }
 
     /// Does something with one digest.
