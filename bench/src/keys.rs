@@ -6,7 +6,7 @@
 //! question.
 //!
 //! No stream repeats a short pattern. A branch predictor learns the early exits of a classic filter over a
-//! few thousand repeated absent keys and then shows 3 ns where 15 are true, so absent keys are millions of
+//! few thousand repeated absent keys and then shows 3 ns where 15 are true, so absent keys are half a million
 //! different ones at every filter size, and present ones are drawn at random for as long as the run lasts.
 
 use std::hash::Hash;
