@@ -141,6 +141,18 @@ impl<'a> Regions<&'a mut [Block]> {
         unsafe { self.start.get_unchecked_mut(self.count + fast_range(second_digest, self.count)) }
     }
 
+    /// Both lines of a key, to be changed together.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub(crate) fn both_mut(&mut self, digest: u64, second_digest: u64) -> (&mut Block, &mut Block) {
+        // SAFETY: two regions of `count` blocks are all the blocks; in each of them the place is below `count`.
+        unsafe {
+            let (first, second) = self.start.split_at_mut_unchecked(self.count);
+            let place = |digest| fast_range(digest, self.count);
+            (first.get_unchecked_mut(place(digest)), second.get_unchecked_mut(place(second_digest)))
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn shared(&self) -> Regions<&[Block]> {
         Regions { start: self.start, count: self.count }

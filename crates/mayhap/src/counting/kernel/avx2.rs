@@ -107,9 +107,8 @@ fn lines_mut<'a, C: Layout>(
     if !C::TWO {
         return (regions.first_mut(digest), None);
     }
-    let second = core::ptr::from_mut(regions.second_mut(second_digest(digest)));
-    // SAFETY: the lines are borrowed for as long as the regions are, and they are two: each region has its own.
-    (regions.first_mut(digest), Some(unsafe { &mut *second }))
+    let (first, second) = regions.both_mut(digest, second_digest(digest));
+    (first, Some(second))
 }
 
 /// The lower of the counters in each lane, on top of it.
