@@ -142,6 +142,7 @@ impl<'a> Regions<&'a mut [Block]> {
     }
 
     /// Both lines of a key, to be changed together.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     #[allow(unsafe_code)]
     pub(crate) fn both_mut(&mut self, digest: u64, second_digest: u64) -> (&mut Block, &mut Block) {
