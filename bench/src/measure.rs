@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use crate::Failure;
 use crate::contestants::Contestant;
+use crate::keys::{BenchKey, fetch};
 
 /// The CPU time of this thread in nanoseconds: what other processes take from a busy machine isn't in it.
 pub(crate) fn thread_cpu_ns() -> u64 {
@@ -100,12 +101,16 @@ pub(crate) struct Sample {
 }
 
 /// Builds, asks for present keys, asks for absent ones; CPU time of this thread.
-pub(crate) fn run<K, C: Contestant<K>>(work: &Workload<'_, K>, seed: u64) -> Result<Sample, Failure> {
+pub(crate) fn run<K: BenchKey, C: Contestant<K>>(
+    work: &Workload<'_, K>,
+    seed: u64,
+) -> Result<Sample, Failure> {
     let mut insert_total = 0;
     let mut last = None;
     for keys in work.inserted.chunks_exact(work.n) {
         drop(last.take());
         let mut filter = C::new(work.n, work.p, seed)?;
+        fetch(keys);
         let (_, time) = cpu_time(|| insert_loop(&mut filter, keys));
         insert_total += time;
         last = Some(filter);
@@ -118,14 +123,16 @@ pub(crate) fn run<K, C: Contestant<K>>(work: &Workload<'_, K>, seed: u64) -> Res
 }
 
 /// Asks for present keys and for absent ones; also tells how many of the present ones were found.
-pub(crate) fn ask<K, C: Contestant<K>>(
+pub(crate) fn ask<K: BenchKey, C: Contestant<K>>(
     filter: &C,
     insert_ns: f64,
     held: usize,
     hits: &[K],
     misses: &[K],
 ) -> (Sample, u64) {
+    fetch(hits);
     let (found, hit_time) = cpu_time(|| ask_loop(filter, hits));
+    fetch(misses);
     let (false_positives, miss_time) = cpu_time(|| ask_loop(filter, misses));
     let sample = Sample {
         insert_ns,

@@ -47,7 +47,7 @@ struct Entrant<K> {
     run: fn(&Workload<'_, K>, u64) -> Result<Sample, Failure>,
 }
 
-fn entrant<K, C: Contestant<K>>(role: Role) -> Entrant<K> {
+fn entrant<K: BenchKey, C: Contestant<K>>(role: Role) -> Entrant<K> {
     Entrant { name: C::NAME, role, run: run::<K, C> }
 }
 
@@ -120,15 +120,16 @@ pub(crate) struct Cell {
 /// Runs the cells of one filter size, one report for each rate. The keys are made once.
 pub(crate) fn run_size(kind: KeyKind, n: usize, settings: &Settings) -> Result<Vec<Report>, Failure> {
     eprintln!("{} keys ({}): making them", report::count(n), kind.name());
-    let streams = Streams::new(n, settings);
     // Addresses for the limit come from integers whatever the keys are.
-    let addresses = keys::integers(streams.misses());
+    let addresses = keys::integers(Streams::of::<u64>(n, settings).misses());
     match kind {
         KeyKind::Integers => {
+            let streams = Streams::of::<u64>(n, settings);
             let (inserted, hits) = (keys::integers(streams.inserted()), keys::integers(streams.hits()));
             run_rates(kind, n, &inserted, &hits, &addresses, &addresses, settings)
         }
         KeyKind::Urls => {
+            let streams = Streams::of::<&str>(n, settings);
             let arenas = [
                 UrlArena::of(streams.inserted()),
                 UrlArena::of(streams.hits()),

@@ -1,8 +1,9 @@
 //! The timed loop of filters that forget.
 
+use crate::Failure;
 use crate::contestants::Removing;
+use crate::keys::{self, BenchKey};
 use crate::measure::{Sample, Workload, ask, ask_loop, cpu_time};
-use crate::{Failure, keys};
 
 /// What one contestant did in one round, with keys taken out again.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +44,7 @@ impl RemovalSample {
 
 /// Builds, asks, removes a part of the keys, and looks whether the others are still there; CPU time of this
 /// thread.
-pub(crate) fn run_removing<K: Copy, C: Removing<K>>(
+pub(crate) fn run_removing<K: BenchKey, C: Removing<K>>(
     work: &Workload<'_, K>,
     seed: u64,
 ) -> Result<RemovalSample, Failure> {
@@ -80,6 +81,7 @@ pub(crate) fn run_removing<K: Copy, C: Removing<K>>(
     // Half of the keys, so that the others can be asked for; of a large filter no more than are asked for
     // elsewhere.
     let (gone, kept) = held.split_at((held.len() / 2).min(hits.len()));
+    keys::fetch(gone);
     let (present, doomed_time) = cpu_time(|| ask_loop(&filter, gone));
     let (removed, remove_time) = cpu_time(|| remove_loop(&mut filter, gone));
     lost += 2 * gone.len() as u64 - present - removed;

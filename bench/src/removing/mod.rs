@@ -25,7 +25,7 @@ pub(crate) struct IntegerKeys {
 
 impl IntegerKeys {
     pub(crate) fn make(n: usize, settings: &Settings) -> Self {
-        let streams = Streams::new(n, settings);
+        let streams = Streams::of::<u64>(n, settings);
         let [inserted, hits, misses] = [
             keys::integers(streams.inserted()),
             keys::integers(streams.hits()),
