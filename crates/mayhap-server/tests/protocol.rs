@@ -148,6 +148,7 @@ fn what_breaks_the_protocol_ends_the_connection_with_an_error() {
         (b"*1\r\n$4\r\nPINGxxxx", "expected a line end after a bulk string"),
         (b"ECHO \"a\r\n", "unbalanced quotes in request"),
         (&long_line, "too big inline request"),
+        (b"POST / HTTP/1.1\r\n", "this is a request of HTTP, and nothing of it is executed"),
     ];
     for (request, error) in cases {
         let mut client = server.connect();
@@ -157,6 +158,25 @@ fn what_breaks_the_protocol_ends_the_connection_with_an_error() {
         client.send(b"\r\nPING\r\n");
         assert_eq!(client.rest(), format!("+PONG\\r\\n-ERR Protocol error: {error}\\r\\n"));
     }
+}
+
+/// A page that somebody looks at can have his browser send this to a server on his machine.
+#[test]
+fn commands_inside_a_request_of_http_are_not_executed() {
+    let server = Running::new();
+    server.connect().ask("BF.ADD seen a\r\n", ":1\r\n");
+    for (method, header) in [("POST", "Accept: */*"), ("GET", "Host: 127.0.0.1:25666"), ("PUT", "hOST: x")] {
+        let mut browser = server.connect();
+        browser.send(format!("{method} / HTTP/1.1\r\n{header}\r\nContent-Length: 10\r\n\r\nFLUSHALL\r\n"));
+        let replies = browser.rest();
+        assert!(
+            replies.ends_with(
+                "-ERR Protocol error: this is a request of HTTP, and nothing of it is executed\\r\\n"
+            ),
+            "{replies}"
+        );
+    }
+    server.connect().ask("DBSIZE\r\n", ":1\r\n");
 }
 
 #[test]

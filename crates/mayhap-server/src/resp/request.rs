@@ -51,6 +51,8 @@ pub enum ProtocolError {
     InlineTooLong,
     /// A quote that doesn't end, or ends inside a word.
     Quotes,
+    /// A line of HTTP.
+    Http,
 }
 
 /// Reads requests one by one.
@@ -241,11 +243,18 @@ fn inline_command(input: &[u8]) -> Result<Parsed, ProtocolError> {
             let line = &input[..end];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             let words = inline::split(line).ok_or(ProtocolError::Quotes)?;
-            Ok(Parsed::Inline(end + 1, words))
+            if is_http(&words) { Err(ProtocolError::Http) } else { Ok(Parsed::Inline(end + 1, words)) }
         }
         None if input.len() >= MAX_INLINE => Err(ProtocolError::InlineTooLong),
         None => Ok(Parsed::More),
     }
+}
+
+/// Whether a line is one that every request of a browser has before its body. Any page can make the browser of whoever
+/// looks at it send a request to this machine, and the lines of its body would be executed as commands. As in Redis.
+fn is_http(words: &[Vec<u8>]) -> bool {
+    let is = |name: &[u8]| words.first().is_some_and(|first| first.eq_ignore_ascii_case(name));
+    is(b"POST") || is(b"Host:")
 }
 
 impl fmt::Display for ProtocolError {
@@ -263,6 +272,7 @@ impl fmt::Display for ProtocolError {
             Self::TooLong => f.write_str("too big request"),
             Self::InlineTooLong => f.write_str("too big inline request"),
             Self::Quotes => f.write_str("unbalanced quotes in request"),
+            Self::Http => f.write_str("this is a request of HTTP, and nothing of it is executed"),
         }
     }
 }
@@ -341,6 +351,8 @@ mod tests {
             (b"*1\r\n:4\r\n", ProtocolError::ExpectedWord(b':')),
             (b"*1\r\n$4\r\nPINGxx", ProtocolError::ExpectedLineEnd),
             (b"PING \"a\r\n", ProtocolError::Quotes),
+            (b"POST / HTTP/1.1\r\n", ProtocolError::Http),
+            (b"GET / HTTP/1.1\r\nhost: localhost:25666\r\n", ProtocolError::Http),
             (&long_inline, ProtocolError::InlineTooLong),
         ];
         for (input, error) in cases {
