@@ -24,9 +24,13 @@ use crate::output::Output;
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Filter files, two or more
-    #[arg(value_name = "FILTER", required = true, num_args = 2..)]
-    filters: Vec<PathBuf>,
+    /// A filter file
+    #[arg(value_name = "FILTER")]
+    first: PathBuf,
+
+    /// And another, or several
+    #[arg(value_name = "FILTER", required = true)]
+    others: Vec<PathBuf>,
 
     #[command(flatten)]
     output: Output,
@@ -67,8 +71,8 @@ Exit codes: 0 done, 2 error; nothing is written then.";
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     arguments.output.check()?;
-    let mut inputs =
-        arguments.filters.iter().map(|path| Input::look(arguments, path)).collect::<Result<Vec<_>, _>>()?;
+    let paths = [&arguments.first].into_iter().chain(&arguments.others);
+    let mut inputs = paths.map(|path| Input::look(arguments, path)).collect::<Result<Vec<_>, _>>()?;
     // The smallest first: the others fold to fit it, where two of the others might not fit each other.
     inputs.sort_by_key(|input| input.bytes);
     let largest = inputs.iter().map(|input| input.bytes).max().unwrap_or(0);

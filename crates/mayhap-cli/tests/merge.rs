@@ -65,6 +65,16 @@ fn the_union_is_the_filter_of_all_keys() {
     assert!(json["expected_rate"].as_f64().unwrap() < 0.01 && json["warning"].is_null(), "{json}");
 }
 
+/// As everywhere else, options may stand between the files.
+#[test]
+fn the_output_may_be_named_between_the_filters() {
+    let directory = Directory::new("merge-between");
+    let parts = [0..300, 300..600].map(|numbers| bloom(&directory, &format!("{numbers:?}"), 600, numbers));
+    let out = path(&directory, "out.mayhap");
+    assert_eq!(merge(&[&parts[0], "-o", &out, &parts[1]])["inputs"], 2);
+    fails(&["merge", &parts[0], "-o", &path(&directory, "one.mayhap")], b"", "<FILTER>...");
+}
+
 #[test]
 fn the_larger_ones_are_folded_in_whichever_order_they_come() {
     let directory = Directory::new("merge-fold");
@@ -251,6 +261,6 @@ fn bad_files_are_refused_before_anything_is_written() {
     fails(&["merge", "-o", &a, &a, &a], b"", "is there already; --force replaces it");
     fails(&["merge", "-o", directory.path(), &a, &a], b"", "is a directory");
     fails(&["merge", "-o", "/nowhere/out", &a, &a], b"", "there is no directory /nowhere");
-    fails(&["merge", "-o", &out, &a], b"", "2 values required");
+    fails(&["merge", "-o", &out, &a], b"", "<FILTER>...");
     assert_eq!(names(&directory), ["a", "cut", "damaged", "text"]);
 }
