@@ -35,6 +35,12 @@ impl Output {
 /// Looks before hours of work: is there a file already, and a directory for it?
 pub(crate) fn check(path: &Path, force: bool) -> Result<(), Failure> {
     let shown = path.display();
+    if path.as_os_str() == "-" {
+        return Err(Failure::Message(
+            "a mayhap file isn't written to standard output, which has the summary; name a file (`./-` is one called `-`)"
+                .to_owned(),
+        ));
+    }
     match path.symlink_metadata() {
         Ok(found) if found.is_dir() => {
             Err(Failure::Message(format!("{shown} is a directory; name a file in it")))

@@ -414,6 +414,7 @@ fn wrong_files_are_said_before_anything_is_read() {
     fails(&["build", "-o", &keys, "--force", &keys], b"", "is to be read, and would be replaced");
     assert_eq!(fs::read(&keys).unwrap(), b"a\n");
     fails(&["build", "-o", "/dev/full", "--force", &keys], b"", "not a regular file");
+    fails(&["build", "-o", "-", &keys], b"", "isn't written to standard output");
     assert_eq!(names(&directory), ["keys"]);
 }
 
