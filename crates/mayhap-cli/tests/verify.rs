@@ -201,5 +201,8 @@ fn an_empty_source_is_said() {
     assert!(text.contains("keys: the source has none"), "{text}");
     let text = verify(&[&path, "--no-keys"], b"never read", 0);
     assert!(text.contains("keys: no source was given"), "{text}");
+    assert!(text.ends_with("result: the filter keeps its promise\n"), "of the rate: {text}");
+    let text = verify(&[&path, "--no-keys", "--samples", "0"], b"", 0);
+    assert!(text.ends_with("result: the file is whole, and that is all that was looked at\n"), "{text}");
     fails(&["verify", &path, "--no-keys", &path], b"", "cannot be used with");
 }

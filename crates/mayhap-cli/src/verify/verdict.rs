@@ -92,6 +92,12 @@ impl Verdict {
         self.finds_its_keys() && self.rate.as_ref().is_none_or(Rate::is_kept)
     }
 
+    /// Whether anything was asked for that could have shown the opposite.
+    fn has_compared(&self) -> bool {
+        self.keys.as_ref().is_some_and(|keys| keys.keys > 0)
+            || self.rate.as_ref().is_some_and(|rate| rate.promised.is_some())
+    }
+
     fn finds_its_keys(&self) -> bool {
         let Some(keys) = &self.keys else { return true };
         match self.hidden_rate {
@@ -122,11 +128,12 @@ impl Verdict {
                 group_digits(planned)
             ));
         }
-        lines.push(if self.is_kept() {
-            "result: the filter keeps its promise".to_owned()
-        } else {
-            "result: the filter does NOT keep its promise".to_owned()
-        });
+        let result = match (self.is_kept(), self.has_compared()) {
+            (true, true) => "result: the filter keeps its promise",
+            (true, false) => "result: the file is whole, and that is all that was looked at",
+            (false, _) => "result: the filter does NOT keep its promise",
+        };
+        lines.push(result.to_owned());
         lines.join("\n") + "\n"
     }
 
