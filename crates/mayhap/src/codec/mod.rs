@@ -65,6 +65,8 @@ mod error;
 mod file;
 mod header;
 mod layout;
+#[cfg(feature = "std")]
+mod leftovers;
 mod parse;
 #[cfg(feature = "std")]
 mod reader;

@@ -1,7 +1,5 @@
 //! Writing a file whole or not at all.
 
-use std::ffi::OsString;
-use std::format;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -9,6 +7,7 @@ use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::header::Header;
+use super::leftovers;
 use super::stream_error::{FileError, StreamError};
 use super::writer::{Stream, Writer};
 
@@ -31,7 +30,8 @@ pub type FileWriter = Writer<Stream<BufWriter<fs::File>>>;
 /// file that is replaced passes on its permissions; a symbolic link stays and what it points to is replaced.
 ///
 /// Fails with the path in the error, and removes the temporary file. A killed process can leave one behind,
-/// named `.mayhap-<process>-<number>.tmp`; and where the file system has no hard links, [`Existing::Refuse`]
+/// named `.mayhap-<process>-<number>.tmp`, which a later save into the same directory removes when it is an
+/// hour old and no process writes it; and where the file system has no hard links, [`Existing::Refuse`]
 /// can leave an empty file, which is refused as cut off.
 ///
 /// ```
@@ -86,6 +86,8 @@ fn replace(
     write: impl FnOnce(fs::File) -> Result<fs::File, StreamError>,
 ) -> Result<(), FileError> {
     let target = Target::find(path, existing)?;
+    // First, for it may be what fills the disk.
+    leftovers::remove(target.directory());
     let (temporary, file) =
         Temporary::create(target.directory()).map_err(target.failed("creating a temporary file"))?;
     if let Some(permissions) = &target.permissions {
@@ -164,10 +166,13 @@ impl Temporary {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         loop {
             let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-            let name = OsString::from(format!(".mayhap-{}-{number}.tmp", process::id()));
-            let path = directory.join(name);
+            let path = directory.join(leftovers::name(process::id(), number));
             match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok((Self { path, named: false }, file)),
+                Ok(file) => {
+                    // Held while it is written, so that nobody takes it for a leftover. Without a lock its age tells.
+                    let _ = file.try_lock();
+                    return Ok((Self { path, named: false }, file));
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -231,6 +236,7 @@ fn sync_directory(_directory: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::format;
 
     /// The way without hard links, which no file system of a usual test machine takes.
     #[test]

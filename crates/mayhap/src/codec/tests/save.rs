@@ -66,6 +66,45 @@ fn a_saved_file_is_what_a_vec_would_hold() {
 }
 
 #[test]
+fn what_a_killed_process_left_is_removed_when_it_is_old() {
+    let directory = Directory::new("leftovers");
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(2 * 3600);
+    let leave = |name: &str, is_old: bool| {
+        let file = fs::File::create(directory.0.join(name)).unwrap();
+        if is_old {
+            file.set_modified(old).unwrap();
+        }
+        file
+    };
+    let written = leave(".mayhap-1-0.tmp", true);
+    written.lock().unwrap();
+    drop([leave(".mayhap-1-1.tmp", true), leave(".mayhap-1-2.tmp", false), leave(".mayhap-mine.tmp", true)]);
+    fs::create_dir(directory.0.join(".mayhap-1-3.tmp")).unwrap();
+    save_text(&directory.file(), Existing::Replace, "text").unwrap();
+    let mut names = directory.names();
+    names.sort();
+    let stay = [".mayhap-1-0.tmp", ".mayhap-1-2.tmp", ".mayhap-1-3.tmp", ".mayhap-mine.tmp", "filter.mayhap"];
+    assert_eq!(names, stay, "one is being written, one is young, one is a directory, one has another name");
+
+    drop(written);
+    save_text(&directory.file(), Existing::Replace, "text").unwrap();
+    assert!(!directory.names().contains(&".mayhap-1-0.tmp".into()), "its writer is gone");
+}
+
+/// Who saves holds a lock that tells others so.
+#[test]
+fn a_file_that_is_being_written_is_locked() {
+    let directory = Directory::new("locked");
+    save(directory.file(), Existing::Refuse, &header(&[]), |_| {
+        let [temporary] = &directory.names()[..] else { panic!("the temporary file alone") };
+        let other = fs::File::open(directory.0.join(temporary)).unwrap();
+        assert!(matches!(other.try_lock(), Err(fs::TryLockError::WouldBlock)));
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
 fn an_existing_file_is_replaced_or_refused() {
     let directory = Directory::new("existing");
     let path = directory.file();
