@@ -27,6 +27,7 @@ mod measure;
 mod merge;
 mod missing;
 mod numbers;
+mod open_files;
 mod output;
 mod plan;
 mod progress;

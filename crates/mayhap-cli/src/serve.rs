@@ -12,6 +12,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::failure::{Answer, Failure, print, say};
+use crate::open_files;
 
 /// Serve filters over the Redis protocol
 ///
@@ -58,6 +59,9 @@ SIGTERM and SIGINT (Ctrl-C) stop it after what was sent has been answered; a sec
 
 Exit codes: 0 success, 2 error.";
 
+/// What a server has open beside its connections: queues of events, a few for each thread, and the standard streams.
+const OTHER_FILES: u64 = 100;
+
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let settings = settings(arguments)?;
@@ -65,6 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         print("the settings are right\n")?;
         return Ok(Answer::Yes);
     }
+    check_open_files(settings.maxclients());
     let wanted = format!("{}:{}", settings.bind(), settings.port());
     let server = Server::bind(settings).map_err(|error| {
         let hint = match error.kind() {
@@ -87,6 +92,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     ))?;
     server.run().map_err(|error| Failure::Message(format!("the server failed: {error}")))?;
     Ok(Answer::Yes)
+}
+
+/// A connection that the system has no number for would wait without an answer, instead of being told that there are
+/// `maxclients` already.
+fn check_open_files(clients: usize) {
+    let wanted = clients as u64 + OTHER_FILES;
+    if let Some(allowed) = open_files::allow_all().filter(|allowed| *allowed < wanted) {
+        say(&format!(
+            "mayhap: warning: the system allows this process {allowed} open files, too few for maxclients {clients}: \
+             further clients will wait without an answer; raise the limit (`ulimit -n {wanted}`) or lower maxclients"
+        ));
+    }
 }
 
 /// The settings from all sources, the strongest last.

@@ -4,7 +4,7 @@ mod run;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use run::{Directory, command, fails, mayhap};
@@ -13,7 +13,11 @@ use run::{Directory, command, fails, mayhap};
 fn start(arguments: &[&str]) -> (Child, String) {
     let mut all = vec!["serve", "--port", "0"];
     all.extend_from_slice(arguments);
-    let mut child = command(&all).spawn().expect("the program starts");
+    started(&mut command(&all))
+}
+
+fn started(command: &mut Command) -> (Child, String) {
+    let mut child = command.spawn().expect("the program starts");
     let mut line = String::new();
     BufReader::new(child.stdout.take().expect("stdout is piped")).read_line(&mut line).expect("a line");
     let address =
@@ -72,6 +76,41 @@ fn a_second_signal_stops_at_once() {
     std::thread::sleep(Duration::from_millis(300));
     signal(&child, "-TERM");
     assert_eq!(end(child).0, Some(0));
+}
+
+/// How many of so many clients are answered by a server under a limit of open files, and what it wrote about it.
+fn answered(limit: &str, maxclients: usize, clients: usize) -> (usize, String) {
+    let program = env!("CARGO_BIN_EXE_mayhap");
+    let serve = format!("serve --port 0 --threads 1 --set maxclients={maxclients}");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("ulimit {limit} && exec '{program}' {serve}")]);
+    let (child, address) = started(shell.stdout(Stdio::piped()).stderr(Stdio::piped()));
+    let clients: Vec<_> = (0..clients).map(|_| TcpStream::connect(&address).expect("a connection")).collect();
+    let is_answered = |mut client: &TcpStream| {
+        client.set_read_timeout(Some(Duration::from_secs(1))).expect("a time limit");
+        client.write_all(b"PING\r\n").is_ok() && client.read_exact(&mut [0; 7]).is_ok()
+    };
+    // They are accepted in order: after one that isn't there is none.
+    let answered = clients.iter().take_while(|client| is_answered(client)).count();
+    drop(clients);
+    signal(&child, "-TERM");
+    (answered, end(child).1)
+}
+
+#[test]
+fn the_limit_of_open_files_is_raised_for_clients() {
+    let (count, log) = answered("-S -n 40", 60, 60);
+    assert_eq!(count, 60, "{log}");
+    assert!(!log.contains("warning"), "{log}");
+}
+
+#[test]
+fn a_limit_of_open_files_that_cannot_be_raised_is_told() {
+    let (count, log) = answered("-n 40", 60, 60);
+    assert!((1..40).contains(&count), "{count}: {log}");
+    assert!(log.contains("allows this process 40 open files, too few for maxclients 60"), "{log}");
+    // Not with every attempt: there were ten in the second in which nobody was answered.
+    assert!((1..5).contains(&log.matches("event=\"cannot accept connections\"").count()), "{log}");
 }
 
 #[test]

@@ -97,7 +97,8 @@ impl Log {
 
 fn line(since_1970: Duration, level: Level, event: &str, fields: &[(&str, &dyn fmt::Display)]) -> String {
     let mut line = String::with_capacity(128);
-    let _ = write!(line, "time={} level={} event={event}", Utc(since_1970), level.name());
+    let _ = write!(line, "time={} level={} event=", Utc(since_1970), level.name());
+    push_value(&mut line, event);
     for (name, value) in fields {
         let _ = write!(line, " {name}=");
         push_value(&mut line, &value.to_string());
@@ -156,6 +157,8 @@ mod tests {
             line(moment, Level::Info, "listening", &[("address", &"127.0.0.1:1"), ("name", &"a \"b\"\n")]);
         let expected = "time=2026-11-16T02:40:31.123Z level=info event=listening address=127.0.0.1:1 name=\"a \\\"b\\\"\\n\"\n";
         assert_eq!(text, expected);
+        let text = line(moment, Level::Error, "cannot accept", &[]);
+        assert_eq!(text, "time=2026-11-16T02:40:31.123Z level=error event=\"cannot accept\"\n");
     }
 
     #[test]

@@ -146,6 +146,8 @@ impl Server {
         let mut events = Events::with_capacity(8);
         let mut timeout = None;
         let mut worker = 0;
+        // Told once, and not ten times a second for as long as it lasts.
+        let mut is_told = false;
         while self.shared.stopping().is_none() {
             match self.poll.poll(&mut events, timeout) {
                 Ok(()) => {}
@@ -156,6 +158,7 @@ impl Server {
             loop {
                 match self.listener.accept() {
                     Ok((stream, peer)) => {
+                        is_told = false;
                         worker = (worker + 1) % self.shared.inboxes.len();
                         self.hand_over(stream, peer, worker);
                     }
@@ -167,11 +170,11 @@ impl Server {
                             io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted
                         ) => {}
                     Err(error) => {
-                        self.shared.log.event(
-                            Level::Error,
-                            "cannot accept a connection",
-                            &[("error", &error)],
-                        );
+                        if !is_told {
+                            let fields: [(&str, &dyn fmt::Display); 1] = [("error", &error)];
+                            self.shared.log.event(Level::Error, "cannot accept connections", &fields);
+                        }
+                        is_told = true;
                         timeout = Some(ACCEPT_AGAIN);
                         break;
                     }
