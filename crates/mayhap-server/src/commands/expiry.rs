@@ -121,7 +121,7 @@ fn expire(context: &mut Context<'_>, words: &[&[u8]], unit: Unit, base: Base) ->
         Ok((conditions, moment)) => {
             let did = set(context, key, moment, conditions);
             if did {
-                context.shared.keyspace.note_change(key);
+                context.shared.keyspace.note_expiry(key);
             }
             Outcome::changed(Reply::Integer(did.into()), did)
         }
@@ -202,7 +202,7 @@ fn persist(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
     let keyspace = &context.shared.keyspace;
     let would_have_ended = keyspace.find(key, context.now).is_some_and(|entry| never_ends(&entry));
     if would_have_ended {
-        keyspace.note_change(key);
+        keyspace.note_expiry(key);
     }
     Outcome::changed(Reply::Integer(would_have_ended.into()), would_have_ended)
 }

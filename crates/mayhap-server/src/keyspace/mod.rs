@@ -6,6 +6,7 @@
 //! a lookup is a handful of comparisons of numbers.
 
 mod entry;
+mod expiry;
 mod room;
 mod scan;
 mod size;
@@ -26,6 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use mayhap_commands::{Created, NoRoom, Value};
 
+use expiry::Times;
 use room::Room;
 use watchers::Watchers;
 
@@ -35,9 +37,6 @@ const SHARDS: usize = 64;
 /// The bits of a key's hash that count. Cursors are hashes, and clients in languages whose numbers are fractions must
 /// be able to carry them exactly.
 const HASH_BITS: u32 = 48;
-
-/// Keys that expired are removed so many at a time, so that the lock of a shard is never held for long.
-const EXPIRE_AT_ONCE: usize = 256;
 
 /// All keys and their values.
 #[derive(Debug)]
@@ -50,14 +49,15 @@ pub struct Keyspace {
     generation: AtomicU64,
     room: Room,
     watchers: Watchers,
-    /// Keys that have a time to expire at, as counted when expired ones were last looked for.
-    expiring: AtomicU64,
     /// Where values go to be freed: giving back gigabytes takes time that no client should wait for.
     attic: Mutex<Option<Sender<Arc<Entry>>>>,
 }
 
 #[derive(Debug, Default)]
-struct Shard(RwLock<Entries>);
+struct Shard {
+    entries: RwLock<Entries>,
+    times: Times,
+}
 
 type Entries = BTreeMap<Place, Arc<Entry>>;
 
@@ -85,7 +85,6 @@ impl Keyspace {
             generation: AtomicU64::new(0),
             room: Room::new(limit),
             watchers: Watchers::default(),
-            expiring: AtomicU64::new(0),
             attic: Mutex::new(None),
         }
     }
@@ -118,7 +117,8 @@ impl Keyspace {
         }
         let entry = self.entry(key, value, expires_at, now)?;
         let hash = self.hash_of(key);
-        let mut shard = self.shard(hash).write();
+        let place = self.shard(hash);
+        let mut shard = place.write();
         // Somebody may have been faster since the look above.
         if let Some(found) = find_in(&shard, hash, key).filter(|found| found.is_live(now)).cloned() {
             drop(shard);
@@ -127,6 +127,7 @@ impl Keyspace {
         }
         let old = shard.insert((hash, key.into()), Arc::clone(&entry));
         drop(shard);
+        place.times.note([&entry].into_iter().chain(&old));
         self.discard(old);
         self.watchers.tell(key);
         Ok(Created::New(entry))
@@ -145,7 +146,9 @@ impl Keyspace {
     ) -> Result<Arc<Entry>, NoRoom> {
         let entry = self.entry(key, value, expires_at, now)?;
         let hash = self.hash_of(key);
-        let old = self.shard(hash).write().insert((hash, key.into()), Arc::clone(&entry));
+        let shard = self.shard(hash);
+        let old = shard.write().insert((hash, key.into()), Arc::clone(&entry));
+        shard.times.note([&entry].into_iter().chain(&old));
         self.discard(old);
         self.watchers.tell(key);
         Ok(entry)
@@ -185,8 +188,11 @@ impl Keyspace {
             return Renamed::Taken;
         }
         pair.at(from_shard).remove(&(from_hash, from.into()));
-        let old = pair.at(to_shard).insert((to_hash, to.into()), entry);
+        let old = pair.at(to_shard).insert((to_hash, to.into()), Arc::clone(&entry));
         drop(pair);
+        for shard in [from_shard, to_shard] {
+            self.shards[shard].times.note([&entry].into_iter().chain(&old));
+        }
         self.generation.fetch_add(1, Ordering::Release);
         self.discard(old);
         self.watchers.tell(from);
@@ -199,6 +205,7 @@ impl Keyspace {
         let mut removed = 0;
         for shard in &self.shards {
             let map = std::mem::take(&mut *shard.write());
+            shard.times.note(map.values());
             removed += map.len() as u64;
             self.generation.fetch_add(1, Ordering::Release);
             self.watchers.tell_of(map.keys().map(|(_, key)| key));
@@ -219,44 +226,6 @@ impl Keyspace {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// How many keys have a time to expire at. Counted whenever expired ones are removed, and not when it is asked for:
-    /// that would be a walk through all keys.
-    #[must_use]
-    pub fn expiring(&self) -> u64 {
-        self.expiring.load(Ordering::Relaxed)
-    }
-
-    /// Removes keys that have expired, everywhere, and says how many. `hold` is asked for before some are removed, and
-    /// what it gives is dropped after them: for what must not happen in between.
-    pub fn remove_expired<H>(&self, now: u64, hold: impl Fn() -> H) -> u64 {
-        let (mut removed, mut expiring) = (0, 0);
-        for shard in &self.shards {
-            loop {
-                let mut in_shard = 0;
-                let expired: Vec<Place> = {
-                    let map = shard.read();
-                    let places = map
-                        .iter()
-                        .inspect(|(_, entry)| in_shard += u64::from(entry.expires_at().is_some()))
-                        .filter(|(_, entry)| !entry.is_live(now))
-                        .map(|(place, _)| place.clone());
-                    places.take(EXPIRE_AT_ONCE).collect()
-                };
-                let _held = (!expired.is_empty()).then(&hold);
-                for (_, key) in &expired {
-                    // Asked again under the lock: it may have been given more time, or be another value by now.
-                    removed += u64::from(self.remove_if(key, |entry| !entry.is_live(now)));
-                }
-                if expired.len() < EXPIRE_AT_ONCE {
-                    expiring += in_shard - expired.len() as u64;
-                    break;
-                }
-            }
-        }
-        self.expiring.store(expiring, Ordering::Relaxed);
-        removed
     }
 
     /// Says that the value of a key has changed, or its time. What the keyspace does itself it knows.
@@ -334,6 +303,7 @@ impl Keyspace {
             }
         };
         let is_removed = removed.is_some();
+        self.shard(hash).times.note(&removed);
         self.discard(removed);
         if is_removed {
             self.watchers.tell(key);
@@ -390,11 +360,11 @@ impl ShardPair<'_> {
 impl Shard {
     // A thread that panicked can't have left the map half changed: every change is one call.
     fn read(&self) -> RwLockReadGuard<'_, Entries> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.entries.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Entries> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+        self.entries.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -82,6 +82,35 @@ fn expired_keys_are_as_good_as_absent() {
 }
 
 #[test]
+fn shards_are_looked_through_when_a_key_may_have_ended() {
+    let keyspace = Keyspace::new(0);
+    // Of this time nobody was told, and nobody walks through all keys to find it.
+    put(&keyspace, b"a").set_expires_at(Some(NOW));
+    assert_eq!(keyspace.remove_expired(NOW, || ()), 0);
+    keyspace.note_expiry(b"a");
+    assert_eq!(keyspace.remove_expired(NOW, || ()), 1);
+
+    put(&keyspace, b"a").set_expires_at(Some(NOW + 50));
+    keyspace.note_expiry(b"a");
+    assert_eq!((keyspace.remove_expired(NOW, || ()), keyspace.expiring()), (0, 1));
+    keyspace.rename(b"a", b"another", true, NOW);
+    assert_eq!((keyspace.remove_expired(NOW + 49, || ()), keyspace.expiring()), (0, 1));
+    assert_eq!((keyspace.remove_expired(NOW + 50, || ()), keyspace.expiring()), (1, 0));
+
+    // Counted when they go in another way, too.
+    keyspace.create(b"b", bitmap(), Some(NOW + 9), NOW).unwrap();
+    keyspace.replace(b"c", bitmap(), Some(NOW + 9), NOW).unwrap();
+    assert_eq!((keyspace.remove_expired(NOW, || ()), keyspace.expiring()), (0, 2));
+    keyspace.remove(b"b", NOW);
+    keyspace.replace(b"c", bitmap(), None, NOW).unwrap();
+    assert_eq!((keyspace.remove_expired(NOW, || ()), keyspace.expiring()), (0, 0));
+    keyspace.create(b"d", bitmap(), Some(NOW + 9), NOW).unwrap();
+    keyspace.remove_expired(NOW, || ());
+    keyspace.clear();
+    assert_eq!((keyspace.remove_expired(NOW, || ()), keyspace.expiring()), (0, 0));
+}
+
+#[test]
 fn a_walk_shows_what_stays_exactly_once() {
     let keyspace = Keyspace::new(0);
     for number in 0..3000 {
