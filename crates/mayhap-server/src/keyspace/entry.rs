@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use mayhap_commands::Value;
 
-use super::size_of;
+use super::size_of as value_bytes;
 
 /// Values of this size and more are freed by a thread of their own.
 pub(super) const SLOW_TO_FREE_BYTES: u64 = 1 << 20;
@@ -12,8 +12,9 @@ pub(super) const SLOW_TO_FREE_BYTES: u64 = 1 << 20;
 /// Never expires.
 const NEVER: u64 = u64::MAX;
 
-/// What an entry takes beside its value: itself, its place in the map, and its share of the map's nodes.
-const OVERHEAD_BYTES: u64 = 128;
+/// What an entry takes beside what its value has elsewhere: itself, its place in the map with its share of the map's
+/// nodes, and what an allocator adds to each of them.
+const OVERHEAD_BYTES: u64 = size_of::<Entry>() as u64 + 112;
 
 /// The bytes of an entry that is not counted any more.
 const REMOVED: u64 = 0;
@@ -25,7 +26,7 @@ pub struct Entry {
     pub value: Value,
     expires_at: AtomicU64,
     last_used: AtomicU64,
-    key_bytes: u64,
+    key_bytes: AtomicU64,
     /// As last counted; [`REMOVED`] at the end.
     bytes: AtomicU64,
 }
@@ -33,12 +34,12 @@ pub struct Entry {
 impl Entry {
     pub(super) fn new(key: &[u8], value: Value, expires_at: Option<u64>, now: u64) -> Self {
         let key_bytes = key.len() as u64;
-        let bytes = size_of(&value) + key_bytes + OVERHEAD_BYTES;
+        let bytes = value_bytes(&value) + key_bytes + OVERHEAD_BYTES;
         Self {
             value,
             expires_at: AtomicU64::new(expires_at.unwrap_or(NEVER)),
             last_used: AtomicU64::new(now),
-            key_bytes,
+            key_bytes: AtomicU64::new(key_bytes),
             bytes: AtomicU64::new(bytes),
         }
     }
@@ -94,9 +95,14 @@ impl Entry {
         self.bytes.load(Ordering::Relaxed)
     }
 
+    /// Says that it has another key. Its bytes are to be counted again.
+    pub(super) fn set_key(&self, key: &[u8]) {
+        self.key_bytes.store(key.len() as u64, Ordering::Relaxed);
+    }
+
     /// Counts its bytes again; by how many it grew.
     pub(super) fn weigh(&self) -> i64 {
-        let now = size_of(&self.value) + self.key_bytes + OVERHEAD_BYTES;
+        let now = value_bytes(&self.value) + self.key_bytes.load(Ordering::Relaxed) + OVERHEAD_BYTES;
         let counted = self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |before| {
             (before != now && before != REMOVED).then_some(now)
         });

@@ -190,6 +190,8 @@ impl Keyspace {
         pair.at(from_shard).remove(&(from_hash, from.into()));
         let old = pair.at(to_shard).insert((to_hash, to.into()), Arc::clone(&entry));
         drop(pair);
+        entry.set_key(to);
+        self.weigh(&entry);
         for shard in [from_shard, to_shard] {
             self.shards[shard].times.note([&entry].into_iter().chain(&old));
         }

@@ -202,6 +202,11 @@ fn memory_is_counted_and_limited() {
     keyspace.weigh(&entry);
     assert_eq!(keyspace.used_bytes(), 0);
     assert!(keyspace.create(b"b", dense(1 << 16), None, NOW).is_ok());
+    // A long name is counted, also if it isn't the first.
+    let before = keyspace.used_bytes();
+    keyspace.rename(b"b", &[b'b'; 5_001], true, NOW);
+    assert_eq!(keyspace.used_bytes(), before + 5_000);
+    keyspace.rename(&[b'b'; 5_001], b"b", true, NOW);
     assert!(keyspace.replace(b"b", dense(1 << 14), None, NOW).is_ok());
     keyspace.clear();
     assert_eq!(keyspace.used_bytes(), 0);

@@ -27,6 +27,12 @@ impl Stripes {
         Self((0..count).map(|_| Stripe::default()).collect())
     }
 
+    /// Bytes of memory that they take.
+    #[cfg(feature = "std")]
+    pub(crate) fn len_bytes(&self) -> u64 {
+        size_of_val(&*self.0) as u64
+    }
+
     /// The lock for a digest. The lowest bits: the highest choose the block.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "only the lowest bits are used")]

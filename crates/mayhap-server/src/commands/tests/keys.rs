@@ -82,7 +82,8 @@ fn copies_are_independent() {
 
 #[test]
 fn copies_need_room() {
-    let mut desk = Desk::with(&[("maxmemory", "64kb")]);
+    // 56 kB of blocks and 16 kB of locks.
+    let mut desk = Desk::with(&[("maxmemory", "100kb")]);
     assert_eq!(desk.ask("BF.RESERVE a 0.01 30000"), "+OK");
     assert_eq!(desk.ask("COPY a b"), "-OOM command not allowed when used memory > 'maxmemory'.");
 }

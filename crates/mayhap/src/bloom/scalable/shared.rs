@@ -297,6 +297,15 @@ impl SharedScalableBloom {
         self.oldest_first().map(|layer| layer.filter.len_bytes()).sum()
     }
 
+    /// Bytes of memory that all of it takes, beside this value itself: blocks, locks, and what is known of each layer.
+    /// In a small filter most of them are not blocks.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        let locks = |layer: &SharedLayer| layer.filter.storage().stripes.len_bytes();
+        let of_layer = |layer| size_of::<OnceLock<SharedLayer>>() as u64 + locks(layer);
+        self.len_bytes() + self.oldest_first().map(of_layer).sum::<u64>()
+    }
+
     /// How many times larger each layer is than the one before it.
     #[must_use]
     pub fn expansion(&self) -> u32 {
