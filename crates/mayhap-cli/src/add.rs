@@ -69,13 +69,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.how.quiet);
     let added = add_all(arguments, reader, &progress, &mut change.filter)?;
     progress.finish();
-    if added.tally.lines == 0 {
-        return Err(Failure::Message(format!(
-            "no keys in {}; {} is as it was",
-            inputs.names(),
-            arguments.filter.display()
-        )));
-    }
     if !arguments.how.dry_run && added.has_changed {
         change.save()?;
     }

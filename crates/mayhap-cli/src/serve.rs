@@ -8,7 +8,7 @@ use std::thread;
 use clap::Args;
 use mayhap_server::settings::SettingError;
 use mayhap_server::{Handle, Server, Settings};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::failure::{Answer, Failure, print, say};
@@ -156,12 +156,12 @@ fn set(settings: &mut Settings, name: &str, value: &str) -> Result<(), Failure> 
     })
 }
 
-/// A first signal drains, a second stops at once.
+/// A first signal drains, a second stops at once. That a terminal was closed is no reason to leave the clients alone.
 fn stop_on_signals(handle: Handle) -> Result<(), Failure> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|error| Failure::Message(format!("cannot watch for signals: {error}")))?;
     let watch = move || {
-        for (count, _) in signals.forever().enumerate() {
+        for (count, _) in signals.forever().filter(|signal| *signal != SIGHUP).enumerate() {
             if count == 0 {
                 say("mayhap: stopping; once more to stop at once");
                 handle.shutdown();

@@ -83,6 +83,23 @@ fn what_is_there_already_leaves_the_file_alone() {
     }
 }
 
+/// A day on which nothing came is no error.
+#[test]
+fn no_keys_at_all_leave_the_file_alone() {
+    let directory = Directory::new("no-keys");
+    let path = filter(&directory, "cuckoo", &lines(0..100), "100");
+    let before = fs::read(&path).unwrap();
+    for verb in ["add", "remove"] {
+        let summary = run_json(&[verb, &path], b"", 0);
+        assert_eq!(summary["written"], false, "{verb}");
+        let output = mayhap(&[verb, &path], b"");
+        assert_eq!(output.status.code(), Some(0), "{verb}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains("0 keys") && !message.contains("NaN"), "{verb}: {message}");
+        assert_eq!(fs::read(&path).unwrap(), before, "{verb}");
+    }
+}
+
 #[test]
 fn copies_are_added_or_skipped() {
     let directory = Directory::new("add-copies");
@@ -294,7 +311,6 @@ fn wrong_files_are_said() {
             refused(&path, &[directory.path()], "is a directory");
             refused(&path, &["-f", "2", "--csv"], "no field 2");
         }
-        fails(&[verb, &path], b"", "no keys in standard input");
         fails(&[verb], b"", "<FILTER>");
     }
     assert_eq!(names(&directory), before, "nothing is left behind");

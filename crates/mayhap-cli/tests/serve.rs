@@ -54,6 +54,12 @@ fn it_serves_and_stops_when_told() {
         let mut replies = [0; 11];
         client.read_exact(&mut replies).expect("replies");
         assert_eq!(&replies, b"+PONG\r\n:1\r\n");
+        // A terminal that is closed doesn't end it.
+        signal(&child, "-HUP");
+        std::thread::sleep(Duration::from_millis(50));
+        client.write_all(b"PING\r\n").expect("it is taken");
+        client.read_exact(&mut replies[..7]).expect("a reply");
+        assert_eq!(&replies[..7], b"+PONG\r\n");
         signal(&child, name);
         let (code, log) = end(child);
         assert_eq!(code, Some(0), "{log}");
