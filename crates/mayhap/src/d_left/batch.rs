@@ -1,10 +1,15 @@
 //! Many keys at once: the two lines of later keys are on their way while earlier ones are looked at.
+//!
+//! The place of a key is worked out once, with its prefetch, and kept until its turn. From a digest to its place is a chain of
+//! five multiplications, as long as that from there to the answer; it is no part of the turn, so that more turns are under way
+//! at once.
 
 use super::DLeftCounting;
-use super::place::Geometry;
+use super::cell::Cell;
+use super::place::{Geometry, Place};
 use super::table::{self, Removed};
 use crate::bits::{Block, Blocks, Line, prefetch_read, prefetch_write};
-use crate::bloom::kernel::{Keys, Pace, Source, Step, in_groups};
+use crate::bloom::kernel::{GROUP, Keys, Pace, Source, Step, in_groups};
 use crate::filter::InsertError;
 use crate::hash::{Digest, Key};
 
@@ -43,8 +48,8 @@ impl<S: Blocks> DLeftCounting<S> {
     }
 
     fn contains_batch(&self, source: &impl Source, answers: &mut [bool]) {
-        let mut step = ContainsStep { geometry: self.geometry, lines: self.blocks.lines(), answers };
-        in_groups(source, &mut step, self.pace());
+        let mut step = ContainsStep { cell: self.geometry.cell, lines: self.blocks.lines(), answers };
+        in_groups(&Places(self.geometry, source), &mut step, self.pace());
     }
 
     /// Counts the copies of many keys at once: `counts[i]` for `digests[i]`.
@@ -53,8 +58,8 @@ impl<S: Blocks> DLeftCounting<S> {
     /// When the slices differ in length.
     pub fn count_hashes(&self, digests: &[Digest], counts: &mut [u64]) {
         assert_eq!(digests.len(), counts.len(), "one count for each digest");
-        let mut step = CountStep { geometry: self.geometry, lines: self.blocks.lines(), counts };
-        in_groups(&digests, &mut step, self.pace());
+        let mut step = CountStep { cell: self.geometry.cell, lines: self.blocks.lines(), counts };
+        in_groups(&Places(self.geometry, &digests), &mut step, self.pace());
     }
 
     fn pace(&self) -> Pace {
@@ -62,42 +67,62 @@ impl<S: Blocks> DLeftCounting<S> {
     }
 }
 
+/// The places of the keys of a batch.
+struct Places<'a, In>(Geometry, &'a In);
+
+impl<In: Source> Source<Place> for Places<'_, In> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.1.len()
+    }
+
+    #[inline(always)]
+    fn digests(&self, from: usize, places: &mut [Place]) {
+        let mut digests = [0; GROUP];
+        let digests = &mut digests[..places.len()];
+        self.1.digests(from, digests);
+        for (place, digest) in places.iter_mut().zip(digests) {
+            *place = self.0.place(*digest);
+        }
+    }
+}
+
 struct ContainsStep<'a, L> {
-    geometry: Geometry,
+    cell: Cell,
     lines: &'a [L],
     answers: &'a mut [bool],
 }
 
-impl<L: Line> Step for ContainsStep<'_, L> {
+impl<L: Line> Step<Place> for ContainsStep<'_, L> {
     #[inline(always)]
-    fn prefetch(&self, digests: &[u64]) {
-        prefetch(&self.geometry, digests, |line| prefetch_read(&self.lines[line]));
+    fn prefetch(&self, places: &[Place]) {
+        prefetch(places, |line| prefetch_read(&self.lines[line]));
     }
 
     #[inline(always)]
-    fn probe(&mut self, from: usize, digests: &[u64]) {
-        for (answer, digest) in self.answers[from..].iter_mut().zip(digests) {
-            *answer = table::contains(self.geometry.cell, self.lines, &self.geometry.place(*digest));
+    fn probe(&mut self, from: usize, places: &[Place]) {
+        for (answer, place) in self.answers[from..].iter_mut().zip(places) {
+            *answer = table::contains(self.cell, self.lines, place);
         }
     }
 }
 
 struct CountStep<'a, L> {
-    geometry: Geometry,
+    cell: Cell,
     lines: &'a [L],
     counts: &'a mut [u64],
 }
 
-impl<L: Line> Step for CountStep<'_, L> {
+impl<L: Line> Step<Place> for CountStep<'_, L> {
     #[inline(always)]
-    fn prefetch(&self, digests: &[u64]) {
-        prefetch(&self.geometry, digests, |line| prefetch_read(&self.lines[line]));
+    fn prefetch(&self, places: &[Place]) {
+        prefetch(places, |line| prefetch_read(&self.lines[line]));
     }
 
     #[inline(always)]
-    fn probe(&mut self, from: usize, digests: &[u64]) {
-        for (count, digest) in self.counts[from..].iter_mut().zip(digests) {
-            *count = table::count(self.geometry.cell, self.lines, &self.geometry.place(*digest));
+    fn probe(&mut self, from: usize, places: &[Place]) {
+        for (count, place) in self.counts[from..].iter_mut().zip(places) {
+            *count = table::count(self.cell, self.lines, place);
         }
     }
 }
@@ -115,26 +140,26 @@ impl<'a> InsertStep<'a> {
         source: &impl Source,
         new: &'a mut [bool],
     ) -> Result<(), InsertError> {
-        let pace = filter.pace();
+        let (pace, geometry) = (filter.pace(), filter.geometry);
         let mut step = Self { filter, new, outcome: Ok(()) };
-        in_groups(source, &mut step, pace);
+        in_groups(&Places(geometry, source), &mut step, pace);
         step.outcome
     }
 }
 
-impl Step for InsertStep<'_> {
+impl Step<Place> for InsertStep<'_> {
     #[inline(always)]
-    fn prefetch(&self, digests: &[u64]) {
-        prefetch(&self.filter.geometry, digests, |line| prefetch_write(&self.filter.blocks[line]));
+    fn prefetch(&self, places: &[Place]) {
+        prefetch(places, |line| prefetch_write(&self.filter.blocks[line]));
     }
 
     #[inline(always)]
-    fn probe(&mut self, from: usize, digests: &[u64]) {
-        for (new, digest) in self.new[from..].iter_mut().zip(digests) {
+    fn probe(&mut self, from: usize, places: &[Place]) {
+        for (new, place) in self.new[from..].iter_mut().zip(places) {
             if self.outcome.is_err() {
                 return;
             }
-            match self.filter.insert_hash(Digest::new(*digest)) {
+            match self.filter.insert_at(place) {
                 Ok(answer) => *new = answer,
                 Err(error) => self.outcome = Err(error),
             }
@@ -144,7 +169,7 @@ impl Step for InsertStep<'_> {
 
 /// Removes keys.
 pub(super) struct RemoveStep<'a> {
-    geometry: Geometry,
+    cell: Cell,
     blocks: &'a mut [Block],
     removed: &'a mut [bool],
     /// Copies taken away from cells that have not become free.
@@ -154,8 +179,8 @@ pub(super) struct RemoveStep<'a> {
 impl<'a> RemoveStep<'a> {
     pub(super) fn run(filter: &'a mut DLeftCounting, source: &impl Source, removed: &'a mut [bool]) {
         let (pace, geometry) = (filter.pace(), filter.geometry);
-        let mut step = Self { geometry, blocks: &mut filter.blocks, removed, lowered: 0 };
-        in_groups(source, &mut step, pace);
+        let mut step = Self { cell: geometry.cell, blocks: &mut filter.blocks, removed, lowered: 0 };
+        in_groups(&Places(geometry, source), &mut step, pace);
         let copies: u64 = step.removed.iter().map(|removed| u64::from(*removed)).sum();
         let cells = copies - step.lowered;
         // Counted from the same cells, so neither falls below zero.
@@ -164,17 +189,17 @@ impl<'a> RemoveStep<'a> {
     }
 }
 
-impl Step for RemoveStep<'_> {
+impl Step<Place> for RemoveStep<'_> {
     #[inline(always)]
-    fn prefetch(&self, digests: &[u64]) {
-        prefetch(&self.geometry, digests, |line| prefetch_write(&self.blocks[line]));
+    fn prefetch(&self, places: &[Place]) {
+        prefetch(places, |line| prefetch_write(&self.blocks[line]));
     }
 
     #[inline(always)]
-    fn probe(&mut self, from: usize, digests: &[u64]) {
-        let Self { geometry, blocks, removed, lowered } = self;
-        for (removed, digest) in removed[from..].iter_mut().zip(digests) {
-            *removed = match table::remove(geometry.cell, blocks, &geometry.place(*digest)) {
+    fn probe(&mut self, from: usize, places: &[Place]) {
+        let Self { cell, blocks, removed, lowered } = self;
+        for (removed, place) in removed[from..].iter_mut().zip(places) {
+            *removed = match table::remove(*cell, blocks, place) {
                 Removed::Nothing => false,
                 Removed::Freed => true,
                 Removed::Lowered => {
@@ -187,10 +212,8 @@ impl Step for RemoveStep<'_> {
 }
 
 #[inline(always)]
-fn prefetch(geometry: &Geometry, digests: &[u64], start: impl Fn(usize)) {
-    for digest in digests {
-        let [left, right] = geometry.place(*digest).lines;
-        start(left);
-        start(right);
+fn prefetch(places: &[Place], start: impl Fn(usize)) {
+    for place in places {
+        place.lines.into_iter().for_each(&start);
     }
 }

@@ -198,7 +198,7 @@ impl Cell {
 }
 
 /// What a cell is told from others in its bucket by: a tag that isn't zero, and the bits after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fingerprint {
     pub(super) tag: u8,
     pub(super) tail: u64,

@@ -2,6 +2,7 @@
 
 use super::DLeftCounting;
 use super::batch::InsertStep;
+use super::place::Place;
 use super::table::{self, Added};
 use crate::bits::Block;
 use crate::bloom::kernel::Keys;
@@ -30,8 +31,12 @@ impl DLeftCounting {
     /// As [`insert`](Self::insert).
     #[inline]
     pub fn insert_hash(&mut self, digest: Digest) -> Result<bool, InsertError> {
-        let place = self.geometry.place(digest.get());
-        let added = table::insert(&self.geometry, &mut self.blocks, &place)?;
+        self.insert_at(&self.geometry.place(digest.get()))
+    }
+
+    #[inline(always)]
+    pub(super) fn insert_at(&mut self, place: &Place) -> Result<bool, InsertError> {
+        let added = table::insert(&self.geometry, &mut self.blocks, place)?;
         self.len += 1;
         self.used_cells += u64::from(added != Added::Raised);
         Ok(added == Added::Took { new: true })

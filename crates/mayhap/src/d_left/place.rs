@@ -30,7 +30,7 @@ pub(super) struct Geometry {
 }
 
 /// Where a key's cells may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     /// The line of the left subtable, and that of the right.
     pub(super) lines: [usize; 2],

@@ -27,7 +27,7 @@ pub(crate) struct Pace {
 }
 
 /// The most keys in a group.
-const GROUP: usize = 32;
+pub(crate) const GROUP: usize = 32;
 
 /// Keys in a group whose lines come from memory. Two groups are under way; with more lines a core waits for its own
 /// requests. Groups of 8 to 32 were tried: at 30 M keys 12 to 24 were best with one line for each key, 8 to 12 with two.
@@ -45,22 +45,22 @@ impl Pace {
     }
 }
 
-/// What a batch does with each digest.
+/// What a batch does with each digest, or with what was made of it.
 ///
 /// A trait and not a pair of closures: a closure that is called from two places is left out of line, and out of line it
 /// is compiled without AVX2, where every vector instruction becomes a call (measured: 27 ns per insert instead of 4).
-pub(crate) trait Step {
+pub(crate) trait Step<D = u64> {
     /// Starts loading the lines of the digests.
-    fn prefetch(&self, digests: &[u64]);
+    fn prefetch(&self, digests: &[D]);
     /// Does the work for the digests, which are those of the keys from number `from` on.
-    fn probe(&mut self, from: usize, digests: &[u64]);
+    fn probe(&mut self, from: usize, digests: &[D]);
 }
 
 /// Where a batch's digests come from.
-pub(crate) trait Source {
+pub(crate) trait Source<D = u64> {
     fn len(&self) -> usize;
     /// Writes the digests of the keys from number `from` on into `digests`, as many as it holds.
-    fn digests(&self, from: usize, digests: &mut [u64]);
+    fn digests(&self, from: usize, digests: &mut [D]);
 }
 
 /// Keys, to be hashed on the way. `H` is the hash function where it is known at compile time, which spares the inner
@@ -124,9 +124,9 @@ impl Answers for Unasked {
 /// In groups: while the lines of one group are on their way, the next group is hashed. Groups are handed over as slices,
 /// so that neither loop has a bounds check or a choice for each key.
 #[inline(always)]
-pub(crate) fn in_groups(source: &impl Source, step: &mut impl Step, pace: Pace) {
+pub(crate) fn in_groups<D: Copy + Default>(source: &impl Source<D>, step: &mut impl Step<D>, pace: Pace) {
     let len = source.len();
-    let mut digests = [[0; GROUP]; 2];
+    let mut digests = [[D::default(); GROUP]; 2];
     let mut turn = 0;
     let (mut probed, mut hashed) = (0, 0);
     // One loop for first, middle and last group, so that hash and probe are compiled once. The first time there is
