@@ -97,11 +97,18 @@ impl Source for &[Digest] {
 
 /// Where a batch's answers go.
 pub(crate) trait Answers {
+    /// Writes the same answer for all keys.
+    fn fill(&mut self, answer: bool);
     /// The place for the answers to `len` keys from number `from` on; `len` is at most a group.
     fn group(&mut self, from: usize, len: usize) -> &mut [bool];
 }
 
 impl Answers for &mut [bool] {
+    #[inline(always)]
+    fn fill(&mut self, answer: bool) {
+        <[bool]>::fill(self, answer);
+    }
+
     #[inline(always)]
     fn group(&mut self, from: usize, len: usize) -> &mut [bool] {
         &mut self[from..from + len]
@@ -113,6 +120,9 @@ impl Answers for &mut [bool] {
 pub(crate) struct Unasked([bool; GROUP]);
 
 impl Answers for Unasked {
+    #[inline(always)]
+    fn fill(&mut self, _: bool) {}
+
     #[inline(always)]
     fn group(&mut self, _: usize, len: usize) -> &mut [bool] {
         &mut self.0[..len]

@@ -154,6 +154,13 @@ impl<'a> Regions<&'a mut [Block]> {
         }
     }
 
+    /// All blocks.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn blocks(&mut self) -> &mut [Block] {
+        self.start
+    }
+
     #[inline(always)]
     pub(crate) fn shared(&self) -> Regions<&[Block]> {
         Regions { start: self.start, count: self.count }

@@ -92,9 +92,8 @@ impl Simd for Lanes {
 
     #[inline(always)]
     fn remove<C: Layout>(self, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
-        let (first, second) = lines_mut::<C>(regions, digest);
         // SAFETY: AVX2, by `self`.
-        unsafe { remove::<C>(first, second, digest) }
+        unsafe { remove::<C>(regions, digest) }
     }
 }
 
@@ -176,20 +175,23 @@ fn raise_in_line<C: Layout>(block: &mut Block, digest: u64) -> __m256i {
 /// Lowers the counters, but for stuck ones; none if one of them is zero, and then the answer is false.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
-fn remove<C: Layout>(first: &mut Block, second: Option<&mut Block>, digest: u64) -> bool {
-    let (line, mut highest) = lowered::<C>(first, digest);
+fn remove<C: Layout>(regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
+    let lines = regions.shared();
+    let (line, mut highest) = lowered::<C>(lines.first(digest), digest);
     let mut line_there = line;
-    if let Some(second) = &second {
+    if C::TWO {
+        let digest = second_digest(digest);
         let highest_there;
-        (line_there, highest_there) = lowered::<C>(second, second_digest(digest));
+        (line_there, highest_there) = lowered::<C>(lines.second(digest), digest);
         highest = max::<C>(highest, highest_there);
     }
     // One less than zero is the highest number, and one less than that is what a stuck counter became: both ends of the
     // range are one question. Who removes keys that were added is never at either, but for once in a great many.
     let at_an_end = _mm256_castsi256_pd(less::<C>(highest, spread::<C>(C::SIGN - 2 * C::ONE)));
     if _mm256_testz_pd(at_an_end, at_an_end) == 0 {
-        return remove_otherwise::<C>(first, second, digest);
+        return remove_otherwise::<C>(regions.blocks(), digest);
     }
+    let (first, second) = lines_mut::<C>(regions, digest);
     store(first, line);
     if let Some(second) = second {
         store(second, line_there);
@@ -218,20 +220,10 @@ fn lowered<C: Layout>(block: &Block, digest: u64) -> ([__m256i; 2], __m256i) {
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[cold]
 #[inline(never)]
-fn remove_otherwise<C: Layout>(first: &mut Block, second: Option<&mut Block>, digest: u64) -> bool {
-    let mut lowest = lowest_in_line::<C, _>(first, digest);
-    let digest_there = second_digest(digest);
-    if let Some(second) = &second {
-        lowest = min::<C>(lowest, lowest_in_line::<C, _>(*second, digest_there));
-    }
-    let found = all_above_zero::<C>(lowest);
-    if found {
-        portable::lower_line::<C>(first, digest);
-        if let Some(second) = second {
-            portable::lower_line::<C>(second, digest_there);
-        }
-    }
-    found
+fn remove_otherwise<C: Layout>(blocks: &mut [Block], digest: u64) -> bool {
+    let regions = &mut Regions::new_mut(blocks, C::TWO);
+    all_above_zero::<C>(lowest::<C, _>(regions.shared(), digest))
+        && portable::Portable.remove::<C>(regions, digest)
 }
 
 /// Where the counters of a digest lie in a line. With pairs the second register is a copy of the first.

@@ -67,7 +67,10 @@ impl<'a, In, Out, H> ApplyBatch<'a, In, Out, H> {
 
 impl<In: Source, Out: Answers, H: Change> Batch for ApplyBatch<'_, In, Out, H> {
     #[inline(always)]
-    fn run<V: Simd, C: Layout>(self, simd: V) {
+    fn run<V: Simd, C: Layout>(mut self, simd: V) {
+        if let Some(usual) = H::USUAL {
+            self.answers.fill(usual);
+        }
         let pace = Pace::of(self.blocks.len(), C::TWO);
         let regions = Regions::new_mut(self.blocks, C::TWO);
         let mut step = Applying::<V, C, Out, H> {
@@ -99,11 +102,7 @@ impl<V: Simd, C: Layout, Out: Answers, H: Change> Step for Applying<'_, V, C, Ou
 
     #[inline(always)]
     fn probe(&mut self, from: usize, digests: &[u64]) {
-        let answers = self.answers.group(from, digests.len());
-        if let Some(usual) = H::USUAL {
-            answers.fill(usual);
-        }
-        for (answer, digest) in answers.iter_mut().zip(digests) {
+        for (answer, digest) in self.answers.group(from, digests.len()).iter_mut().zip(digests) {
             let given = H::apply::<V, C>(self.simd, &mut self.regions, *digest);
             if H::USUAL != Some(given) {
                 *answer = given;

@@ -20,7 +20,7 @@ pub(in crate::counting) struct Count;
 
 /// A change to the counters of a key.
 pub(in crate::counting) trait Change {
-    /// The answer that nearly every call gets, where there is one. A batch writes it for a whole group at once.
+    /// The answer that nearly every call gets, where there is one. A batch writes it for all keys before it begins.
     const USUAL: Option<bool> = None;
 
     fn apply<V: Simd, C: Layout>(simd: V, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool;

@@ -143,13 +143,6 @@ fn lower<C: Layout>(line: &mut Block, seen: &Seen) {
     }
 }
 
-/// [`lower`] without having looked.
-#[cfg(target_arch = "x86_64")]
-pub(super) fn lower_line<C: Layout>(line: &mut Block, digest: u64) {
-    let seen = look::<C, _>(line, digest);
-    lower::<C>(line, &seen);
-}
-
 #[inline(always)]
 fn line_contains<C: Layout, L: Line>(line: &L, digest: u64) -> bool {
     let product = digest.wrapping_mul(FIRST_DRAW);
