@@ -8,7 +8,10 @@ use super::DLeftCounting;
 use super::cell::Cell;
 use super::place::{Geometry, Place};
 use super::table::{self, Removed};
+use super::tags::{Baseline, Compare};
 use crate::bits::{Block, Blocks, Line, prefetch_read, prefetch_write};
+#[cfg(target_arch = "x86_64")]
+use crate::bloom::kernel::avx2::Avx2;
 use crate::bloom::kernel::{GROUP, Keys, Pace, Source, Step, in_groups};
 use crate::filter::InsertError;
 use crate::hash::{Digest, Key};
@@ -49,7 +52,7 @@ impl<S: Blocks> DLeftCounting<S> {
 
     fn contains_batch(&self, source: &impl Source, answers: &mut [bool]) {
         let mut step = ContainsStep { cell: self.geometry.cell, lines: self.blocks.lines(), answers };
-        in_groups(&Places(self.geometry, source), &mut step, self.pace());
+        run(&Places(self.geometry, source), &mut step, self.pace());
     }
 
     /// Counts the copies of many keys at once: `counts[i]` for `digests[i]`.
@@ -59,7 +62,7 @@ impl<S: Blocks> DLeftCounting<S> {
     pub fn count_hashes(&self, digests: &[Digest], counts: &mut [u64]) {
         assert_eq!(digests.len(), counts.len(), "one count for each digest");
         let mut step = CountStep { cell: self.geometry.cell, lines: self.blocks.lines(), counts };
-        in_groups(&Places(self.geometry, &digests), &mut step, self.pace());
+        run(&Places(self.geometry, &digests), &mut step, self.pace());
     }
 
     fn pace(&self) -> Pace {
@@ -87,22 +90,56 @@ impl<In: Source> Source<Place> for Places<'_, In> {
     }
 }
 
+/// What a batch does, to be compiled for each way to compare tags.
+///
+/// A turn begins with copies of what it reads of `self`: the compiler can't know that no answer is written over it, and would
+/// read it again for each key.
+trait Work {
+    fn prefetch(&self, places: &[Place]);
+    fn probe(&mut self, compare: impl Compare, from: usize, places: &[Place]);
+}
+
+/// Does it, in the best way of this CPU.
+#[inline(always)]
+fn run(source: &impl Source<Place>, work: &mut impl Work, pace: Pace) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = Avx2::detect() {
+        return avx2.in_groups(source, &mut Comparing(avx2, work), pace);
+    }
+    in_groups(source, &mut Comparing(Baseline, work), pace);
+}
+
+struct Comparing<'a, T, W>(T, &'a mut W);
+
+impl<T: Compare, W: Work> Step<Place> for Comparing<'_, T, W> {
+    #[inline(always)]
+    fn prefetch(&self, places: &[Place]) {
+        self.1.prefetch(places);
+    }
+
+    #[inline(always)]
+    fn probe(&mut self, from: usize, places: &[Place]) {
+        self.1.probe(self.0, from, places);
+    }
+}
+
 struct ContainsStep<'a, L> {
     cell: Cell,
     lines: &'a [L],
     answers: &'a mut [bool],
 }
 
-impl<L: Line> Step<Place> for ContainsStep<'_, L> {
+impl<L: Line> Work for ContainsStep<'_, L> {
     #[inline(always)]
     fn prefetch(&self, places: &[Place]) {
         prefetch(places, |line| prefetch_read(&self.lines[line]));
     }
 
     #[inline(always)]
-    fn probe(&mut self, from: usize, places: &[Place]) {
+    fn probe(&mut self, compare: impl Compare, from: usize, places: &[Place]) {
+        let (cell, lines) = (self.cell, self.lines);
         for (answer, place) in self.answers[from..].iter_mut().zip(places) {
-            *answer = table::contains(self.cell, self.lines, place);
+            *answer = table::contains(compare, cell, lines, place);
         }
     }
 }
@@ -113,16 +150,17 @@ struct CountStep<'a, L> {
     counts: &'a mut [u64],
 }
 
-impl<L: Line> Step<Place> for CountStep<'_, L> {
+impl<L: Line> Work for CountStep<'_, L> {
     #[inline(always)]
     fn prefetch(&self, places: &[Place]) {
         prefetch(places, |line| prefetch_read(&self.lines[line]));
     }
 
     #[inline(always)]
-    fn probe(&mut self, from: usize, places: &[Place]) {
+    fn probe(&mut self, compare: impl Compare, from: usize, places: &[Place]) {
+        let (cell, lines) = (self.cell, self.lines);
         for (count, place) in self.counts[from..].iter_mut().zip(places) {
-            *count = table::count(self.cell, self.lines, place);
+            *count = table::count(compare, cell, lines, place);
         }
     }
 }
@@ -142,24 +180,24 @@ impl<'a> InsertStep<'a> {
     ) -> Result<(), InsertError> {
         let (pace, geometry) = (filter.pace(), filter.geometry);
         let mut step = Self { filter, new, outcome: Ok(()) };
-        in_groups(&Places(geometry, source), &mut step, pace);
+        run(&Places(geometry, source), &mut step, pace);
         step.outcome
     }
 }
 
-impl Step<Place> for InsertStep<'_> {
+impl Work for InsertStep<'_> {
     #[inline(always)]
     fn prefetch(&self, places: &[Place]) {
         prefetch(places, |line| prefetch_write(&self.filter.blocks[line]));
     }
 
     #[inline(always)]
-    fn probe(&mut self, from: usize, places: &[Place]) {
+    fn probe(&mut self, compare: impl Compare, from: usize, places: &[Place]) {
         for (new, place) in self.new[from..].iter_mut().zip(places) {
             if self.outcome.is_err() {
                 return;
             }
-            match self.filter.insert_at(place) {
+            match self.filter.insert_at(compare, place) {
                 Ok(answer) => *new = answer,
                 Err(error) => self.outcome = Err(error),
             }
@@ -180,7 +218,7 @@ impl<'a> RemoveStep<'a> {
     pub(super) fn run(filter: &'a mut DLeftCounting, source: &impl Source, removed: &'a mut [bool]) {
         let (pace, geometry) = (filter.pace(), filter.geometry);
         let mut step = Self { cell: geometry.cell, blocks: &mut filter.blocks, removed, lowered: 0 };
-        in_groups(&Places(geometry, source), &mut step, pace);
+        run(&Places(geometry, source), &mut step, pace);
         let copies: u64 = step.removed.iter().map(|removed| u64::from(*removed)).sum();
         let cells = copies - step.lowered;
         // Counted from the same cells, so neither falls below zero.
@@ -189,21 +227,21 @@ impl<'a> RemoveStep<'a> {
     }
 }
 
-impl Step<Place> for RemoveStep<'_> {
+impl Work for RemoveStep<'_> {
     #[inline(always)]
     fn prefetch(&self, places: &[Place]) {
         prefetch(places, |line| prefetch_write(&self.blocks[line]));
     }
 
     #[inline(always)]
-    fn probe(&mut self, from: usize, places: &[Place]) {
-        let Self { cell, blocks, removed, lowered } = self;
-        for (removed, place) in removed[from..].iter_mut().zip(places) {
-            *removed = match table::remove(*cell, blocks, place) {
+    fn probe(&mut self, compare: impl Compare, from: usize, places: &[Place]) {
+        let (cell, blocks) = (self.cell, &mut *self.blocks);
+        for (removed, place) in self.removed[from..].iter_mut().zip(places) {
+            *removed = match table::remove(compare, cell, blocks, place) {
                 Removed::Nothing => false,
                 Removed::Freed => true,
                 Removed::Lowered => {
-                    *lowered += 1;
+                    self.lowered += 1;
                     true
                 }
             };

@@ -4,6 +4,7 @@ use super::DLeftCounting;
 use super::batch::InsertStep;
 use super::place::Place;
 use super::table::{self, Added};
+use super::tags::{Baseline, Compare};
 use crate::bits::Block;
 use crate::bloom::kernel::Keys;
 use crate::filter::InsertError;
@@ -31,12 +32,12 @@ impl DLeftCounting {
     /// As [`insert`](Self::insert).
     #[inline]
     pub fn insert_hash(&mut self, digest: Digest) -> Result<bool, InsertError> {
-        self.insert_at(&self.geometry.place(digest.get()))
+        self.insert_at(Baseline, &self.geometry.place(digest.get()))
     }
 
     #[inline(always)]
-    pub(super) fn insert_at(&mut self, place: &Place) -> Result<bool, InsertError> {
-        let added = table::insert(&self.geometry, &mut self.blocks, place)?;
+    pub(super) fn insert_at(&mut self, compare: impl Compare, place: &Place) -> Result<bool, InsertError> {
+        let added = table::insert(compare, &self.geometry, &mut self.blocks, place)?;
         self.len += 1;
         self.used_cells += u64::from(added != Added::Raised);
         Ok(added == Added::Took { new: true })

@@ -93,6 +93,7 @@ use crate::error::Error;
 use crate::hash::{Digest, Key, KeyHasher};
 use crate::plan::Plan;
 use place::Geometry;
+use tags::Baseline;
 
 /// A [`DLeftCounting`] in a mapped file: asked without being read.
 #[cfg(feature = "std")]
@@ -175,7 +176,7 @@ impl<S: Blocks> DLeftCounting<S> {
     /// [`contains`](Self::contains) for a key that was hashed already.
     #[inline]
     pub fn contains_hash(&self, digest: Digest) -> bool {
-        table::contains(self.geometry.cell, self.blocks.lines(), &self.geometry.place(digest.get()))
+        table::contains(Baseline, self.geometry.cell, self.blocks.lines(), &self.geometry.place(digest.get()))
     }
 
     /// How many copies of the key there are: never too few, and too many when other keys are taken for it.
@@ -187,7 +188,7 @@ impl<S: Blocks> DLeftCounting<S> {
     /// [`count`](Self::count) for a key that was hashed already.
     #[inline]
     pub fn count_hash(&self, digest: Digest) -> u64 {
-        table::count(self.geometry.cell, self.blocks.lines(), &self.geometry.place(digest.get()))
+        table::count(Baseline, self.geometry.cell, self.blocks.lines(), &self.geometry.place(digest.get()))
     }
 
     /// An empty filter of the same size, cells, hash and plan.

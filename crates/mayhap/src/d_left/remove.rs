@@ -3,6 +3,7 @@
 use super::DLeftCounting;
 use super::batch::RemoveStep;
 use super::table::{self, Removed};
+use super::tags::Baseline;
 use crate::bloom::kernel::Keys;
 use crate::hash::{Digest, Key};
 
@@ -21,7 +22,7 @@ impl DLeftCounting {
     #[inline]
     pub fn remove_hash(&mut self, digest: Digest) -> bool {
         let place = self.geometry.place(digest.get());
-        let removed = table::remove(self.geometry.cell, &mut self.blocks, &place);
+        let removed = table::remove(Baseline, self.geometry.cell, &mut self.blocks, &place);
         // Counted from the same cells, so neither falls below zero.
         match removed {
             Removed::Nothing => return false,

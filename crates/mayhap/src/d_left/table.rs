@@ -4,21 +4,21 @@ use core::hint::select_unpredictable;
 
 use super::cell::{Cell, Fingerprint};
 use super::place::{Geometry, Place};
-use super::tags;
+use super::tags::{Baseline, Compare};
 use crate::bits::{Block, Line};
 use crate::filter::InsertError;
 
 /// Whether a cell of the place is in use.
 #[inline(always)]
-pub(super) fn contains<L: Line>(cell: Cell, lines: &[L], place: &Place) -> bool {
+pub(super) fn contains<L: Line>(compare: impl Compare, cell: Cell, lines: &[L], place: &Place) -> bool {
     let Fingerprint { tail, .. } = place.fingerprint;
-    candidates(cell, lines, place).any(|(line, index)| cell.read(&lines[line], index).tail == tail)
+    candidates(compare, cell, lines, place).any(|(line, index)| cell.read(&lines[line], index).tail == tail)
 }
 
 /// How many copies the cells of the place count in all.
 #[inline(always)]
-pub(super) fn count<L: Line>(cell: Cell, lines: &[L], place: &Place) -> u64 {
-    let held = candidates(cell, lines, place).map(|(line, index)| cell.read(&lines[line], index));
+pub(super) fn count<L: Line>(compare: impl Compare, cell: Cell, lines: &[L], place: &Place) -> u64 {
+    let held = candidates(compare, cell, lines, place).map(|(line, index)| cell.read(&lines[line], index));
     held.filter(|held| held.tail == place.fingerprint.tail).map(|held| held.count).sum()
 }
 
@@ -33,14 +33,20 @@ pub(super) enum Added {
 
 /// Adds a copy. On an error nothing was changed.
 #[inline(always)]
-pub(super) fn insert(geometry: &Geometry, blocks: &mut [Block], place: &Place) -> Result<Added, InsertError> {
+pub(super) fn insert(
+    compare: impl Compare,
+    geometry: &Geometry,
+    blocks: &mut [Block],
+    place: &Place,
+) -> Result<Added, InsertError> {
     let cell = geometry.cell;
-    let own = own_cells(cell, blocks, place);
+    let own = own_cells(compare, cell, blocks, place);
     if let Some((line, index, count)) = own.unsaturated {
         cell.write(&mut blocks[line], index, place.fingerprint, count + 1);
         return Ok(Added::Raised);
     }
-    let (left, right) = (free(cell, &blocks[place.lines[0]]), free(cell, &blocks[place.lines[1]]));
+    let (left, right) =
+        (free(compare, cell, &blocks[place.lines[0]]), free(compare, cell, &blocks[place.lines[1]]));
     // The emptier bucket, and the left one if they are equal: that is the "left" of d-left, and fills better than a
     // coin would.
     let (line, free) = if left.count_ones() >= right.count_ones() { (0, left) } else { (1, right) };
@@ -65,9 +71,9 @@ pub(super) enum Removed {
 
 /// Takes a copy away.
 #[inline(always)]
-pub(super) fn remove(cell: Cell, blocks: &mut [Block], place: &Place) -> Removed {
+pub(super) fn remove(compare: impl Compare, cell: Cell, blocks: &mut [Block], place: &Place) -> Removed {
     let Fingerprint { tail, .. } = place.fingerprint;
-    for (line, index) in candidates(cell, blocks, place) {
+    for (line, index) in candidates(compare, cell, blocks, place) {
         let held = cell.read(&blocks[line], index);
         if held.tail != tail {
             continue;
@@ -88,7 +94,7 @@ pub(super) fn remove(cell: Cell, blocks: &mut [Block], place: &Place) -> Removed
 #[cold]
 fn lower(cell: &Cell, blocks: &mut [Block], place: &Place) -> Removed {
     let mut saturated = None;
-    for (line, index) in candidates(*cell, blocks, place) {
+    for (line, index) in candidates(Baseline, *cell, blocks, place) {
         let held = cell.read(&blocks[line], index);
         if held.tail != place.fingerprint.tail {
             continue;
@@ -116,12 +122,12 @@ fn lower(cell: &Cell, blocks: &mut [Block], place: &Place) -> Removed {
 
 /// How many cells of a line are in use.
 pub(super) fn used_cells(cell: Cell, line: &impl Line) -> u32 {
-    (cell.all() & !free(cell, line)).count_ones()
+    (cell.all() & !free(Baseline, cell, line)).count_ones()
 }
 
 /// Cells in use, and the copies they count, in one line.
 pub(super) fn used(cell: Cell, line: &impl Line) -> (u64, u64) {
-    let used = cell.all() & !free(cell, line);
+    let used = cell.all() & !free(Baseline, cell, line);
     (u64::from(used.count_ones()), ones(used).map(|index| cell.read(line, index).count).sum())
 }
 
@@ -137,9 +143,9 @@ struct Own {
 }
 
 #[inline(always)]
-fn own_cells(cell: Cell, blocks: &[Block], place: &Place) -> Own {
+fn own_cells(compare: impl Compare, cell: Cell, blocks: &[Block], place: &Place) -> Own {
     let mut own = Own { unsaturated: None, cells: 0 };
-    for (line, index) in candidates(cell, blocks, place) {
+    for (line, index) in candidates(compare, cell, blocks, place) {
         let held = cell.read(&blocks[line], index);
         if held.tail == place.fingerprint.tail {
             if held.count < cell.most() {
@@ -171,7 +177,7 @@ fn make_room(
             let held = cell.read(&blocks[line], index);
             let fingerprint = Fingerprint { tag: cell.tag(&blocks[line], index), tail: held.tail };
             let other = geometry.other_line(line, fingerprint);
-            if let Some(free) = ones(free(cell, &blocks[other])).next() {
+            if let Some(free) = ones(free(Baseline, cell, &blocks[other])).next() {
                 cell.write(&mut blocks[other], free, fingerprint, held.count);
                 return Ok((line, index));
             }
@@ -185,8 +191,8 @@ fn make_room(
 
 /// The free cells of a bucket.
 #[inline(always)]
-fn free(cell: Cell, line: &impl Line) -> u64 {
-    tags::equal(line, 0) & cell.all()
+fn free(compare: impl Compare, cell: Cell, line: &impl Line) -> u64 {
+    compare.equal(line, 0) & cell.all()
 }
 
 /// The cells with the tag of a place, as line and number: left ones first. All cells of the key are among them, and one
@@ -196,14 +202,15 @@ fn free(cell: Cell, line: &impl Line) -> u64 {
 /// take two trips to memory, not one. And both are gone through in one loop, which most often runs once or not at all:
 /// with a loop for each, a branch would have to guess in which of the two a key is.
 #[inline(always)]
-fn candidates<L: Line>(
+fn candidates<T: Compare, L: Line>(
+    compare: T,
     cell: Cell,
     lines: &[L],
     place: &Place,
-) -> impl Iterator<Item = (usize, u32)> + use<L> {
+) -> impl Iterator<Item = (usize, u32)> + use<T, L> {
     let [left, right] = place.lines;
-    let mut in_left = tags::equal(&lines[left], place.fingerprint.tag) & cell.all();
-    let mut in_right = tags::equal(&lines[right], place.fingerprint.tag) & cell.all();
+    let mut in_left = compare.equal(&lines[left], place.fingerprint.tag) & cell.all();
+    let mut in_right = compare.equal(&lines[right], place.fingerprint.tag) & cell.all();
     core::iter::from_fn(move || {
         if in_left | in_right == 0 {
             return None;

@@ -8,7 +8,10 @@ use core::arch::x86_64::{
     _mm256_store_si256, _mm256_sub_epi64, _mm256_testc_pd, _mm256_testz_si256,
 };
 
-use super::{Batch, Draw, Eight, FIRST_DRAW, OneKey, Parts, SECOND_DRAW, Simd, batch_shape, one_shape};
+use super::{
+    Batch, Draw, Eight, FIRST_DRAW, OneKey, Pace, Parts, SECOND_DRAW, Simd, Source, Step, batch_shape,
+    in_groups, one_shape,
+};
 use crate::bits::{BLOCK_WORDS, Block, Line};
 use crate::bloom::shape::Shape;
 use crate::hash::MediumKey;
@@ -68,6 +71,18 @@ impl Avx2 {
         // SAFETY: `self` is the proof that the CPU has AVX2.
         unsafe { batch_of_any_shape(self, shape, batch) }
     }
+
+    /// [`in_groups`] compiled for AVX2.
+    #[inline(always)]
+    pub(crate) fn in_groups<D: Copy + Default>(
+        self,
+        source: &impl Source<D>,
+        step: &mut impl Step<D>,
+        pace: Pace,
+    ) {
+        // SAFETY: `self` is the proof that the CPU has AVX2.
+        unsafe { groups(source, step, pace) }
+    }
 }
 
 // The calls between a baseline caller and AVX2 code. Everything they run is inlined into them.
@@ -102,6 +117,12 @@ fn one_of_any_shape<O: OneKey>(avx2: Avx2, shape: Shape, blocks: O::Blocks, dige
 #[inline(never)]
 fn batch_of_any_shape(avx2: Avx2, shape: Shape, batch: impl Batch) {
     batch_shape(avx2, shape, batch);
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline(never)]
+fn groups<D: Copy + Default>(source: &impl Source<D>, step: &mut impl Step<D>, pace: Pace) {
+    in_groups(source, step, pace);
 }
 
 impl Simd for Avx2 {
