@@ -2,6 +2,7 @@
 
 use super::CountingBloom;
 use super::kernel::Remove;
+use crate::bloom::kernel::count_true;
 use crate::hash::{Digest, Digester as _, Key};
 
 impl CountingBloom {
@@ -73,7 +74,6 @@ impl CountingBloom {
 
     /// Takes what was removed off the length.
     fn forget(&mut self, removed: &[bool]) {
-        let count: u64 = removed.iter().map(|removed| u64::from(*removed)).sum();
-        self.len = self.len.saturating_sub(count);
+        self.len = self.len.saturating_sub(count_true(removed));
     }
 }

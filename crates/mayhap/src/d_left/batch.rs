@@ -12,7 +12,7 @@ use super::tags::{Baseline, Compare};
 use crate::bits::{Block, Blocks, Line, prefetch_read, prefetch_write};
 #[cfg(target_arch = "x86_64")]
 use crate::bloom::kernel::avx2::Avx2;
-use crate::bloom::kernel::{GROUP, Keys, Pace, Source, Step, in_groups};
+use crate::bloom::kernel::{GROUP, Keys, Pace, Source, Step, count_true, in_groups};
 use crate::filter::InsertError;
 use crate::hash::{Digest, Key};
 
@@ -219,7 +219,7 @@ impl<'a> RemoveStep<'a> {
         let (pace, geometry) = (filter.pace(), filter.geometry);
         let mut step = Self { cell: geometry.cell, blocks: &mut filter.blocks, removed, lowered: 0 };
         run(&Places(geometry, source), &mut step, pace);
-        let copies: u64 = step.removed.iter().map(|removed| u64::from(*removed)).sum();
+        let copies = count_true(step.removed);
         let cells = copies - step.lowered;
         // Counted from the same cells, so neither falls below zero.
         filter.len -= copies;

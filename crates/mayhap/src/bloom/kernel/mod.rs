@@ -18,7 +18,7 @@ mod portable;
 #[cfg(feature = "std")]
 pub(crate) use batch::FillPart;
 pub(crate) use batch::{Answers, Batch, ContainsBatch, InsertBatch, Keys, SharedBatch, Source, Unasked};
-pub(crate) use batch::{GROUP, Pace, Step, in_groups};
+pub(crate) use batch::{GROUP, Pace, Step, count_true, in_groups};
 pub(crate) use one::{Contains, Insert, OneKey, Parts, SharedInsert, SharedSet};
 
 use super::shape::Shape;
