@@ -1,7 +1,7 @@
 //! Many keys at once: the two lines of later keys are on their way while earlier ones are looked at.
 //!
 //! The place of a key is worked out once, with its prefetch, and kept until its turn. From a digest to its place is a chain of
-//! five multiplications, as long as that from there to the answer; it is no part of the turn, so that more turns are under way
+//! five multiplications, about as long as that from there to the answer. Left out of the turn, it lets more turns be under way
 //! at once.
 
 use super::DLeftCounting;
