@@ -83,27 +83,25 @@ pub(crate) fn flip_eight_bytes(blocks: &mut [Block], byte: usize, bits: u64) {
     set_eight_bytes(blocks, byte, Block::eight_bytes_of(blocks, byte) ^ bits);
 }
 
-/// Loads eight bytes from each of two numbers on, as [`set_eight_bytes`] has them, and shows both to `choose`. It may say
-/// whether to change the first, and which bits of it; otherwise nothing changes. True if something did.
+/// [`flip_eight_bytes`] from one of two numbers on, the first if so it is said.
+///
+/// That eight bytes follow is checked of both, which costs nothing after both have been read. A check of the one that is
+/// chosen would take two instructions, and registers that a delete has no room for.
 #[inline(always)]
-pub(crate) fn flip_one_of_two(
-    blocks: &mut [Block],
-    [first, second]: [usize; 2],
-    choose: impl FnOnce([u64; 2]) -> Option<(bool, u64)>,
-) -> bool {
-    let both = [Block::eight_bytes_of(blocks, first), Block::eight_bytes_of(blocks, second)];
-    let Some((is_first, bits)) = choose(both) else { return false };
+pub(crate) fn flip_one_of_two(blocks: &mut [Block], [first, second]: [usize; 2], is_first: bool, bits: u64) {
     let byte = select_unpredictable(is_first, first, second);
     #[cfg(target_endian = "little")]
-    // SAFETY: as in `set_eight_bytes`; that eight bytes follow was checked of both when they were read. A third check would
-    // take two instructions, and registers that a delete has no room for.
-    unsafe {
-        let place = blocks.as_mut_ptr().cast::<u8>().add(byte).cast::<u64>();
-        place.write_unaligned(place.read_unaligned() ^ bits);
+    {
+        check(blocks, first);
+        check(blocks, second);
+        // SAFETY: as in `set_eight_bytes`; the byte is one of the two that were checked.
+        unsafe {
+            let place = blocks.as_mut_ptr().cast::<u8>().add(byte).cast::<u64>();
+            place.write_unaligned(place.read_unaligned() ^ bits);
+        }
     }
     #[cfg(not(target_endian = "little"))]
     flip_eight_bytes(blocks, byte, bits);
-    true
 }
 
 /// Writes the byte with this number of all lines in a row.
@@ -182,11 +180,10 @@ mod tests {
 
             let other = (from + 64) % 192;
             for (is_first, bytes) in [(true, [from, other]), (false, [other, from])] {
-                prop_assert!(flip_one_of_two(&mut quick, bytes, |both| Some((is_first, both[usize::from(!is_first)] ^ value))));
-                prop_assert_eq!(quick, plain);
-                prop_assert!(!flip_one_of_two(&mut quick, bytes, |_| None));
-                prop_assert!(flip_one_of_two(&mut quick, bytes, |_| Some((is_first, value ^ expected))));
-                prop_assert_eq!(quick, before);
+                for after in [plain, before] {
+                    flip_one_of_two(&mut quick, bytes, is_first, value ^ expected);
+                    prop_assert_eq!(quick, after);
+                }
             }
             set_byte(&mut plain, from, 0);
             prop_assert_eq!(Block::eight_bytes_of(&plain, from), value & !0xff);

@@ -150,6 +150,7 @@ impl ScalableCuckoo {
     }
 
     /// [`remove`](Self::remove) for a key that was hashed already.
+    #[inline]
     pub fn remove_hash(&mut self, digest: Digest) -> bool {
         // The newest first: who looks the same there looks the same in all older ones, and finds his there.
         self.layers.iter_mut().rev().any(|layer| layer.table.remove(digest.get()))

@@ -46,61 +46,18 @@ pub(super) trait Access<R: Register> {
     fn flip_from(blocks: &mut [Block], at: At, from: u32, bits: u32) {
         Self::flip(blocks, at, R::from_u32(bits) << from);
     }
-    /// Shows two buckets to `choose`, which may say that one of them, the first if true, is to be changed, and how: as
-    /// [`flip_from`](Self::flip_from) has it, or all of it with bits from 0 on. True if one was.
+    /// [`flip`](Self::flip) for one of two buckets that have been loaded, the first if so it is said.
     ///
     /// Which of the two it is, is chosen without a branch. One would be mispredicted half of the time, and what the core has
     /// begun for later keys, their trips to memory included, would be thrown away.
     #[inline(always)]
-    fn change_one<C: Change<R>>(
-        blocks: &mut [Block],
-        [first, second]: [At; 2],
-        choose: impl FnOnce([R; 2]) -> Option<(bool, C)>,
-    ) -> bool {
-        let both = [Self::load(blocks, first), Self::load(blocks, second)];
-        let Some((is_first, change)) = choose(both) else { return false };
-        change.apply::<Self>(blocks, At::either(is_first, first, second));
-        true
+    fn flip_one(blocks: &mut [Block], [first, second]: [At; 2], is_first: bool, bits: R) {
+        Self::flip(blocks, At::either(is_first, first, second), bits);
     }
-}
-
-/// What becomes of a bucket.
-pub(super) trait Change<R: Register> {
-    fn apply<A: Access<R> + ?Sized>(self, blocks: &mut [Block], at: At);
-    /// The bits that change, in a register with `shift` bits before the bucket.
-    fn bits(self, shift: u32) -> R;
-}
-
-/// Some bits change.
-pub(super) struct Flip<R>(pub(super) R);
-
-/// The ones of a number that stands from some bit on change.
-pub(super) struct FlipFrom {
-    pub(super) from: u32,
-    pub(super) bits: u32,
-}
-
-impl<R: Register> Change<R> for Flip<R> {
+    /// [`flip_from`](Self::flip_from) likewise.
     #[inline(always)]
-    fn apply<A: Access<R> + ?Sized>(self, blocks: &mut [Block], at: At) {
-        A::flip(blocks, at, self.0);
-    }
-
-    #[inline(always)]
-    fn bits(self, shift: u32) -> R {
-        self.0 << shift
-    }
-}
-
-impl<R: Register> Change<R> for FlipFrom {
-    #[inline(always)]
-    fn apply<A: Access<R> + ?Sized>(self, blocks: &mut [Block], at: At) {
-        A::flip_from(blocks, at, self.from, self.bits);
-    }
-
-    #[inline(always)]
-    fn bits(self, shift: u32) -> R {
-        R::from_u32(self.bits) << (self.from + shift)
+    fn flip_one_from(blocks: &mut [Block], [first, second]: [At; 2], is_first: bool, from: u32, bits: u32) {
+        Self::flip_from(blocks, At::either(is_first, first, second), from, bits);
     }
 }
 
@@ -209,15 +166,15 @@ impl Access<u64> for Window {
     }
 
     #[inline(always)]
-    fn change_one<C: Change<u64>>(
-        blocks: &mut [Block],
-        [first, second]: [At; 2],
-        choose: impl FnOnce([u64; 2]) -> Option<(bool, C)>,
-    ) -> bool {
-        flip_one_of_two(blocks, [first.index, second.index], |[a, b]| {
-            let (is_first, change) = choose([a >> first.shift, b >> second.shift])?;
-            Some((is_first, change.bits(select_unpredictable(is_first, first.shift, second.shift))))
-        })
+    fn flip_one(blocks: &mut [Block], places: [At; 2], is_first: bool, bits: u64) {
+        let shift = At::either(is_first, places[0], places[1]).shift;
+        flip_one_of_two(blocks, places.map(|at| at.index), is_first, bits << shift);
+    }
+
+    #[inline(always)]
+    fn flip_one_from(blocks: &mut [Block], places: [At; 2], is_first: bool, from: u32, bits: u32) {
+        let from = from + At::either(is_first, places[0], places[1]).shift;
+        flip_one_of_two(blocks, places.map(|at| at.index), is_first, u64::from(bits) << from);
     }
 }
 
@@ -239,7 +196,10 @@ impl Access<u128> for Window {
 
     #[inline(always)]
     fn load<L: Line>(lines: &[L], at: At) -> u128 {
-        sixteen_bytes(lines, at.index) >> at.shift
+        // Buckets too wide for the other window have less than 64 bits before them, at the end of a line, too. A compiler that
+        // knows it makes a shift of three instructions instead of seven.
+        debug_assert!(at.shift < 64);
+        sixteen_bytes(lines, at.index) >> (at.shift % 64)
     }
 
     #[inline(always)]
@@ -351,7 +311,7 @@ mod tests {
                     compare::<u64, Window>(bits, slot, words, value as u64, u128::from);
                 }
                 // As many bits before it as fit: buckets of 128 bits and less that are layouts.
-                if bits <= 121 || bits % 4 == 0 {
+                if !fits_64(bits) && (bits <= 121 || bits % 4 == 0) {
                     compare::<u128, Window>(bits, slot, words, value, |value| value);
                 }
             }

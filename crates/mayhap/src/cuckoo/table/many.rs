@@ -50,6 +50,8 @@ impl Table<Owned> {
 trait Step {
     /// What is kept of a digest between its prefetch and its turn.
     type Kept: Copy + Default;
+    /// The answer that nearly every digest gets, where there is one. It is written for a whole group at once.
+    const USUAL: Option<bool> = None;
 
     fn keep(&self, spot: Spot) -> Self::Kept;
     fn prefetch(&self, kept: &Self::Kept);
@@ -70,7 +72,7 @@ fn in_groups<S: Step>(
     let group = if prefetch { GROUP_FROM_MEMORY } else { GROUP };
     let mut groups = [[S::Kept::default(); GROUP]; 2];
     let (mut turn, mut held) = (0, 0);
-    let mut answers = answers.iter_mut();
+    let mut left = answers;
     loop {
         let [even, odd] = &mut groups;
         let (current, next) = if turn == 0 { (&*even, odd) } else { (&*odd, even) };
@@ -83,8 +85,16 @@ fn in_groups<S: Step>(
             }
             located += 1;
         }
-        for (kept, answer) in current[..held].iter().zip(answers.by_ref()) {
-            *answer = step.step(*kept)?;
+        let (answers, rest) = left.split_at_mut(held.min(left.len()));
+        left = rest;
+        if let Some(usual) = S::USUAL {
+            answers.fill(usual);
+        }
+        for (kept, answer) in current[..held].iter().zip(answers) {
+            let given = step.step(*kept)?;
+            if S::USUAL != Some(given) {
+                *answer = given;
+            }
         }
         held = located;
         if held == 0 {
@@ -212,6 +222,8 @@ struct RemoveStep<'a, B> {
 
 impl<B: Buckets> Step for RemoveStep<'_, B> {
     type Kept = Located;
+    /// Who removes what was added is told nothing else.
+    const USUAL: Option<bool> = Some(true);
 
     #[inline(always)]
     fn keep(&self, spot: Spot) -> Located {

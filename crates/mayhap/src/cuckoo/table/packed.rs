@@ -3,7 +3,7 @@
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
 
-use super::access::{Access, At, FlipFrom, Place, Whole, Window, low_bits};
+use super::access::{Access, At, Place, Whole, Window, low_bits};
 use super::buckets::{Buckets, Entries, Grid, NOWHERE};
 use super::register::Register;
 use crate::bits::{Block, Line};
@@ -17,6 +17,8 @@ pub(super) struct Packed<R, A> {
     entries: u32,
     /// Bits of a fingerprint: the width of a lane.
     bits: u32,
+    /// The number of the highest bit of a fingerprint.
+    top: u32,
     /// Bits of all lanes.
     width: u32,
     /// The lowest bit of every lane.
@@ -41,8 +43,9 @@ macro_rules! constructor {
                     ones |= 1 << (lane * bits);
                     lane += 1;
                 }
-                let (width, tops) = (entries * bits, ones << (bits - 1));
-                Self { grid, entries, bits, width, ones, tops, access: PhantomData }
+                let (top, width) = (bits - 1, entries * bits);
+                let tops = ones << top;
+                Self { grid, entries, bits, top, width, ones, tops, access: PhantomData }
             }
         }
     };
@@ -113,7 +116,7 @@ impl<R: Register, A: Access<R> + Copy> Buckets for Packed<R, A> {
     #[inline(always)]
     fn free<L: Line>(self, lines: &[L], at: At) -> u32 {
         let free = self.lowest_zero(A::load(lines, at));
-        select_unpredictable(free == R::ZERO, NOWHERE, free.lowest() + 1 - self.bits)
+        select_unpredictable(free == R::ZERO, NOWHERE, free.lowest().wrapping_sub(self.top))
     }
 
     #[inline(always)]
@@ -123,14 +126,16 @@ impl<R: Register, A: Access<R> + Copy> Buckets for Packed<R, A> {
 
     #[inline(always)]
     fn remove(self, blocks: &mut [Block], places: [At; 2], fingerprint: u32) -> bool {
-        let all = self.ones.times(R::from_u32(fingerprint));
-        A::change_one(blocks, places, |both| {
-            let [first, second] = both.map(|lanes| self.lowest_zero(lanes ^ all));
-            let is_first = first != R::ZERO;
-            let found = select_unpredictable(is_first, first, second);
-            let from = || found.lowest() + 1 - self.bits;
-            (found != R::ZERO).then(|| (is_first, FlipFrom { from: from(), bits: fingerprint }))
-        })
+        let [first, second] = places;
+        let in_first = self.lowest_zero(self.differences(blocks, first, fingerprint));
+        let in_second = self.lowest_zero(self.differences(blocks, second, fingerprint));
+        let is_first = in_first != R::ZERO;
+        let found = select_unpredictable(is_first, in_first, in_second);
+        if found == R::ZERO {
+            return false;
+        }
+        A::flip_one_from(blocks, places, is_first, found.lowest() - self.top, fingerprint);
+        true
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@
 
 use core::hint::select_unpredictable;
 
-use super::access::{Access, At, Flip, Place, Window, low_bits};
+use super::access::{Access, At, Place, Window, low_bits};
 use super::buckets::{Buckets, Entries, Grid, NOWHERE};
 use super::register::Register;
 use crate::bits::{Block, Line};
@@ -17,14 +17,20 @@ pub(super) struct Sorted<R: 'static> {
     grid: Grid,
     /// Bits of the rest of a fingerprint, without its lowest four.
     rest: u32,
-    /// 2¹⁶ / `rest`, rounded up: a multiplication instead of a division.
-    reciprocal: u32,
     /// The lowest bit of the rest of every fingerprint in its bucket.
     ones: R,
     /// All bits of the rests but the highest of each.
     low: R,
+    /// What depends on the width of a rest.
+    tables: &'static Tables<R>,
+}
+
+#[derive(Debug)]
+struct Tables<R> {
     /// By nibbles that differ, one bit for each: the highest bits of the rests of the others.
-    others: &'static [R; 16],
+    others: [R; 16],
+    /// By the number of the highest bit of a rest: as many nibbles of ones as there are rests before it.
+    before: [u16; 128],
 }
 
 macro_rules! constructor {
@@ -32,38 +38,32 @@ macro_rules! constructor {
         impl Sorted<$register> {
             pub(super) const fn new(fingerprint_bits: u32) -> Self {
                 /// By bits of the rest.
-                const OTHERS: &[[$register; 16]; $widest + 1] = &{
-                    let mut others: [[$register; 16]; $widest + 1] = [[0; 16]; $widest + 1];
+                static TABLES: [Tables<$register>; $widest + 1] = {
+                    let mut tables = [const { Tables { others: [0; 16], before: [0; 128] } }; $widest + 1];
                     let mut rest = 1;
                     while rest <= $widest {
-                        let mut differing = 0;
-                        while differing < 16 {
-                            let mut lane = 0;
-                            while lane < 4 {
+                        let mut lane = 0;
+                        while lane < 4 {
+                            let top = CODE_BITS as usize + lane * rest + rest - 1;
+                            tables[rest].before[top] = (1 << (NIBBLE as usize * lane)) - 1;
+                            let mut differing = 0;
+                            while differing < 16 {
                                 if differing >> lane & 1 == 0 {
-                                    others[rest][differing] |=
-                                        1 << (CODE_BITS as usize + lane * rest + rest - 1);
+                                    tables[rest].others[differing] |= 1 << top;
                                 }
-                                lane += 1;
+                                differing += 1;
                             }
-                            differing += 1;
+                            lane += 1;
                         }
                         rest += 1;
                     }
-                    others
+                    tables
                 };
                 let rest = fingerprint_bits - NIBBLE;
-                let others = &OTHERS[rest as usize];
-                let tops = others[0];
+                let tables = &TABLES[rest as usize];
+                let tops = tables.others[0];
                 let ones = tops >> (rest - 1);
-                Self {
-                    grid: Grid::new(4 * (fingerprint_bits - 1)),
-                    rest,
-                    reciprocal: (1u32 << 16).div_ceil(rest),
-                    ones,
-                    low: tops - ones,
-                    others,
-                }
+                Self { grid: Grid::new(4 * (fingerprint_bits - 1)), rest, ones, low: tops - ones, tables }
             }
         }
     };
@@ -85,25 +85,30 @@ where
     /// The highest bits of the rests of the fingerprints in a bucket that are equal to this one.
     #[inline(always)]
     fn equal(self, bucket: R, fingerprint: u32) -> R {
+        self.equal_by(bucket, nibbles(bucket.low()), fingerprint)
+    }
+
+    /// The same with the nibbles of the bucket.
+    #[inline(always)]
+    fn equal_by(self, bucket: R, nibbles: u32, fingerprint: u32) -> R {
         // The highest bit of a lane stays zero only if all of its bits are: adding ones carries into it from any other.
-        let nibbles = nibbles(bucket.low()) ^ ((fingerprint % 16) * 0x1111);
+        let nibbles = nibbles ^ ((fingerprint % 16) * 0x1111);
         let differing = (((nibbles & 0x7777) + 0x7777) | nibbles) & 0x8888;
         let rests = bucket ^ self.ones.times(R::from_u32(fingerprint >> NIBBLE));
-        self.others[gather(differing)] & !((rests & self.low).plus(self.low) | rests)
+        self.tables.others[gather(differing)] & !((rests & self.low).plus(self.low) | rests)
     }
 
     /// The bits of a bucket that change when the first of the fingerprints that are [`equal`](Self::equal) is taken out.
     #[inline(always)]
-    fn change_without(self, bucket: R, equal: R) -> R {
-        let before = bucket.low() & CODE_MASK;
-        // All bits up to the lowest that is set. Lanes up to there become what is below them, which for the first is nothing.
+    fn change_without(self, bucket: R, nibbles: u32, equal: R) -> R {
+        // All bits up to the lowest that is set. Rests up to there become what is below them, which for the first is nothing;
+        // the code becomes another.
         let through = equal ^ equal.minus(R::from_u32(1));
-        let rests = bucket ^ R::from_u32(before);
-        let changed = (rests ^ rests << self.rest) & through;
-        // The lowest that is set is the highest of its rest, so this is exact.
-        let lanes = ((equal.lowest() + 1 - CODE_BITS) * self.reciprocal) >> 16;
-        let after = code_of_three(without(nibbles(before), lanes));
-        changed | R::from_u32(before ^ after)
+        let rests = bucket & !R::from_u32(CODE_MASK);
+        let before = u32::from(self.tables.before[equal.lowest() as usize % 128]);
+        let behind = nibbles >> NIBBLE;
+        let code = code_of_three(behind ^ (behind ^ nibbles) & before);
+        ((bucket ^ rests << self.rest) & through) ^ R::from_u32(code)
     }
 
     /// The bits of a bucket of which the parts are in order.
@@ -127,15 +132,6 @@ fn with_lane<R: Register>(lanes: R, lane: u32, width: u32, value: R) -> R {
     let one = R::from_u32(1);
     let through = ((one << (lane * width)) << width).minus(one);
     (lanes & through) >> width | value << (lane * width) | lanes & !through
-}
-
-/// Four nibbles without number `lanes`, counted from one: three.
-#[inline(always)]
-fn without(nibbles: u32, lanes: u32) -> u32 {
-    /// The bits of the nibbles before that one. A power of two of them spares a check.
-    static BEFORE: [u16; 8] = [0, 0, 0xf, 0xff, 0xfff, 0, 0, 0];
-    let behind = nibbles >> NIBBLE;
-    behind ^ (behind ^ nibbles) & u32::from(BEFORE[lanes as usize % 8])
 }
 
 impl<R: Register> Buckets for Sorted<R>
@@ -201,13 +197,19 @@ where
     /// worked out.
     #[inline(always)]
     fn remove(self, blocks: &mut [Block], places: [At; 2], fingerprint: u32) -> bool {
-        Window::change_one(blocks, places, |both| {
-            let [first, second] = both.map(|bucket| self.equal(bucket, fingerprint));
-            let is_first = first != R::ZERO;
-            let bucket = select_unpredictable(is_first, both[0], both[1]);
-            let equal = select_unpredictable(is_first, first, second);
-            (equal != R::ZERO).then(|| (is_first, Flip(self.change_without(bucket, equal))))
-        })
+        let [first, second] = [Window::load(blocks, places[0]), Window::load(blocks, places[1])];
+        let [first_nibbles, second_nibbles] = [nibbles(first.low()), nibbles(second.low())];
+        let in_first: R = self.equal_by(first, first_nibbles, fingerprint);
+        let in_second = self.equal_by(second, second_nibbles, fingerprint);
+        let is_first = in_first != R::ZERO;
+        let equal = select_unpredictable(is_first, in_first, in_second);
+        if equal == R::ZERO {
+            return false;
+        }
+        let bucket = select_unpredictable(is_first, first, second);
+        let nibbles = select_unpredictable(is_first, first_nibbles, second_nibbles);
+        Window::flip_one(blocks, places, is_first, self.change_without(bucket, nibbles, equal));
+        true
     }
 
     #[inline(always)]
@@ -353,13 +355,13 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_number_of_a_lane_without_division() {
+    fn knows_the_nibbles_before_a_rest() {
         for rest in 1..=28 {
-            let Sorted { reciprocal, others, .. } = Sorted::<u128>::new(rest + NIBBLE);
+            let Sorted { tables, .. } = Sorted::<u128>::new(rest + NIBBLE);
             for lane in 0..4 {
-                let top = others[0b1111 ^ 1 << lane];
+                let top = tables.others[0b1111 ^ 1 << lane];
                 assert_eq!(top, 1 << (CODE_BITS + lane * rest + rest - 1));
-                assert_eq!(((top.lowest() + 1 - CODE_BITS) * reciprocal) >> 16, lane + 1);
+                assert_eq!(u32::from(tables.before[top.lowest() as usize]), (1 << (4 * lane)) - 1);
             }
         }
     }
