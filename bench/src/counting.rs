@@ -22,6 +22,7 @@ fn everybody(n: usize) -> Vec<Entrant> {
     let mut entrants = vec![
         entrant::<NaiveCounting<0>>(Role::Peer),
         entrant::<NaiveCounting<4, true>>(Role::Peer),
+        entrant::<NaiveCounting<4, false, 4, RandomState>>(Role::Peer),
         entrant::<BloomCounting<RandomState>>(Role::Peer),
         entrant::<BloomCounting<FixedState>>(Role::Peer),
         entrant::<FastBloomRs>(Role::Peer),

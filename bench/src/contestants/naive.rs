@@ -1,5 +1,6 @@
 //! The counting Bloom filter one would write without a library: the yardstick of ours.
 
+use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash};
 use std::hint::black_box;
 
@@ -11,20 +12,47 @@ use crate::Failure;
 use crate::keys::multiply_high;
 
 /// One array of counters of `BITS` bits, `HASHES` positions by double hashing as a textbook has it: two hashes
-/// of the key, here by the fastest function in use, and remainders. 0 stands for the number of positions that
-/// needs the fewest counters at the rate.
+/// of the key and remainders. 0 stands for the number of positions that needs the fewest counters at the rate.
+/// The hash function is the fastest in use, or with `RandomState` that of the standard library, which is what
+/// one would take without a thought.
 ///
 /// What it lacks is locality: every position is a cache line of its own. It is no straw man: it leaves at the
 /// first zero, saturated counters stick, nothing is allocated. `TUNED` is what somebody would make of it who
 /// has measured: the second hash from the first, and multiply-high in place of a division.
-pub(crate) struct NaiveCounting<const HASHES: u32, const TUNED: bool = false, const BITS: u32 = 4> {
+pub(crate) struct NaiveCounting<
+    const HASHES: u32,
+    const TUNED: bool = false,
+    const BITS: u32 = 4,
+    S = FixedState,
+> {
     words: Vec<u64>,
     counters: u64,
     hashes: u32,
-    hashers: [FixedState; 2],
+    hashers: [S; 2],
 }
 
-impl<const HASHES: u32, const TUNED: bool, const BITS: u32> NaiveCounting<HASHES, TUNED, BITS> {
+/// Two hash functions that know nothing of each other.
+pub(crate) trait Pair: BuildHasher + Sized {
+    /// Whether a program has it without asking for it.
+    const IS_STANDARD: bool;
+    fn pair(seed: u64) -> [Self; 2];
+}
+
+impl Pair for FixedState {
+    const IS_STANDARD: bool = false;
+    fn pair(seed: u64) -> [Self; 2] {
+        independent_pair(seed)
+    }
+}
+
+impl Pair for RandomState {
+    const IS_STANDARD: bool = true;
+    fn pair(_seed: u64) -> [Self; 2] {
+        [Self::new(), Self::new()]
+    }
+}
+
+impl<const HASHES: u32, const TUNED: bool, const BITS: u32, S: Pair> NaiveCounting<HASHES, TUNED, BITS, S> {
     const MAXIMUM: u64 = (1 << BITS) - 1;
     const IN_A_WORD: u64 = 64 / BITS as u64;
 
@@ -33,7 +61,7 @@ impl<const HASHES: u32, const TUNED: bool, const BITS: u32> NaiveCounting<HASHES
     fn positions<K: Hash>(
         &self,
         key: &K,
-    ) -> impl Iterator<Item = (usize, u32)> + use<K, HASHES, TUNED, BITS> {
+    ) -> impl Iterator<Item = (usize, u32)> + use<K, HASHES, TUNED, BITS, S> {
         let first = self.hashers[0].hash_one(key);
         let step = if TUNED {
             // Odd, and from all the bits, so that a key's positions don't fall together.
@@ -52,10 +80,11 @@ impl<const HASHES: u32, const TUNED: bool, const BITS: u32> NaiveCounting<HASHES
     }
 }
 
-impl<K: Hash, const HASHES: u32, const TUNED: bool, const BITS: u32> Contestant<K>
-    for NaiveCounting<HASHES, TUNED, BITS>
+impl<K: Hash, const HASHES: u32, const TUNED: bool, const BITS: u32, S: Pair> Contestant<K>
+    for NaiveCounting<HASHES, TUNED, BITS, S>
 {
     const NAME: &'static str = match (HASHES, TUNED, BITS) {
+        _ if S::IS_STANDARD => "naive counting, four counters, std's hasher",
         (0, false, _) => "naive counting, best k",
         (0, true, _) => "naive counting, best k, tuned",
         (_, true, _) => "naive counting, four counters, tuned",
@@ -70,7 +99,7 @@ impl<K: Hash, const HASHES: u32, const TUNED: bool, const BITS: u32> Contestant<
         let mut words = vec![0; usize::try_from(counters.div_ceil(Self::IN_A_WORD))?];
         // Touches the pages.
         black_box(&mut words).fill(0);
-        Ok(Self { words, counters, hashes, hashers: independent_pair(seed) })
+        Ok(Self { words, counters, hashes, hashers: S::pair(seed) })
     }
 
     #[inline(always)]
@@ -95,8 +124,8 @@ impl<K: Hash, const HASHES: u32, const TUNED: bool, const BITS: u32> Contestant<
     }
 }
 
-impl<K: Hash, const HASHES: u32, const TUNED: bool, const BITS: u32> Removing<K>
-    for NaiveCounting<HASHES, TUNED, BITS>
+impl<K: Hash, const HASHES: u32, const TUNED: bool, const BITS: u32, S: Pair> Removing<K>
+    for NaiveCounting<HASHES, TUNED, BITS, S>
 {
     const WHEN_FULL: &'static str = "rate rises, counters stick";
 
@@ -139,6 +168,7 @@ mod tests {
         forgets::<NaiveCounting<4>>(0.0115);
         forgets::<NaiveCounting<0, true>>(0.0115);
         forgets::<NaiveCounting<4, true>>(0.0115);
+        forgets::<NaiveCounting<4, false, 4, RandomState>>(0.0115);
         forgets::<NaiveCounting<4, false, 8>>(0.0115);
         forgets::<NaiveCounting<4, false, 16>>(0.0115);
     }
