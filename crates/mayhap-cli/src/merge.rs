@@ -20,7 +20,7 @@ use crate::output::Output;
 /// factors; the larger ones are folded to the smallest. Bitmaps can always be united.
 ///
 /// A filter that holds the keys of several is fuller, and answers "mayhap" more often than each of them. What to expect
-/// is printed, and a warning if the result holds more than it was made for.
+/// is printed, and a warning if that is more often than it was made for.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -267,13 +267,18 @@ impl Summary {
         if !self.is_over_plan || intersect {
             return None;
         }
+        // The smallest filters have room for more than they were made for.
+        let (rate, planned_rate) = (self.expected_rate?, self.planned_rate?);
+        if rate <= planned_rate {
+            return None;
+        }
         Some(format!(
             "the result holds about {} keys and was made for {}: it says mayhap for {} of absent keys instead of {}; \
              build one filter of all the keys if that is too often",
             group_digits(self.keys?),
             group_digits(self.planned_keys?),
-            format_rate(self.expected_rate?),
-            format_rate(self.planned_rate?),
+            format_rate(rate),
+            format_rate(planned_rate),
         ))
     }
 }

@@ -65,6 +65,15 @@ fn the_union_is_the_filter_of_all_keys() {
     assert!(json["expected_rate"].as_f64().unwrap() < 0.01 && json["warning"].is_null(), "{json}");
 }
 
+#[test]
+fn nobody_is_warned_of_a_rate_that_is_kept() {
+    let directory = Directory::new("merge-room");
+    let parts = [bloom(&directory, "a.mayhap", 4, 0..4), bloom(&directory, "b.mayhap", 4, 4..8)];
+    let json = merge(&["-o", &path(&directory, "out.mayhap"), &parts[0], &parts[1]]);
+    assert_eq!((&json["over_plan"], &json["warning"]), (&true.into(), &Value::Null), "{json}");
+    assert!(json["expected_rate"].as_f64().unwrap() < 0.01, "{json}");
+}
+
 /// As everywhere else, options may stand between the files.
 #[test]
 fn the_output_may_be_named_between_the_filters() {
