@@ -88,6 +88,11 @@ impl<In: Source> Source<Place> for Places<'_, In> {
             *place = self.0.place(*digest);
         }
     }
+
+    #[inline(always)]
+    fn fetch(&self, from: usize, group: usize) {
+        self.1.fetch(from, group);
+    }
 }
 
 /// What a batch does, to be compiled for each way to compare tags.

@@ -44,12 +44,12 @@ pub trait Key {
     fn key_bytes(&self) -> Self::Bytes<'_>;
 }
 
-/// Whether the bytes of a key lie in memory, and not in an array that [`Key::key_bytes`] makes: the one is told from the
-/// other by their alignment. An array's length is known to the compiler, which leaves little of its hash.
-#[cfg(any(target_arch = "x86_64", test))]
+/// Whether the bytes of a key lie in memory, and not in something that [`Key::key_bytes`] makes: an array, told by its
+/// alignment, or a vector, which must be dropped. An array's length is known to the compiler, which leaves little of its
+/// hash; a vector is too dear to be made twice.
 #[inline(always)]
 pub(crate) const fn holds_its_bytes<K: Key + ?Sized>() -> bool {
-    align_of::<K::Bytes<'_>>() > align_of::<u8>()
+    align_of::<K::Bytes<'_>>() > align_of::<u8>() && !core::mem::needs_drop::<K::Bytes<'_>>()
 }
 
 /// A key of eight bytes that it doesn't hold, as a number whose lowest byte is the first: an integer of 64 bits, which is
@@ -151,10 +151,25 @@ mod tests {
         assert_eq!(bytes(&Cow::Borrowed("apple")), expected);
     }
 
+    struct Hexadecimal(u64);
+
+    impl Key for Hexadecimal {
+        type Bytes<'a> = String;
+        fn key_bytes(&self) -> String {
+            std::format!("{:x}", self.0)
+        }
+    }
+
+    #[test]
+    fn a_key_may_make_a_text_of_itself() {
+        assert_eq!(bytes(&Hexadecimal(255)), b"ff");
+    }
+
     #[test]
     fn integers_make_their_bytes_and_texts_hold_them() {
         assert!(holds_its_bytes::<str>() && holds_its_bytes::<&String>() && holds_its_bytes::<[u8; 3]>());
         assert!(!holds_its_bytes::<u8>() && !holds_its_bytes::<&u64>() && !holds_its_bytes::<i128>());
+        assert!(!holds_its_bytes::<Hexadecimal>());
     }
 
     #[test]

@@ -185,6 +185,17 @@ impl Kernel {
         Self::Portable
     }
 
+    /// Every one that this CPU can run.
+    #[cfg(test)]
+    pub(crate) fn all() -> std::vec::Vec<Self> {
+        let mut kernels = std::vec![Self::Portable];
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx2) = avx2::Avx2::detect() {
+            kernels.extend([Some(avx2), avx2.by_itself()].into_iter().flatten().map(Self::Avx2));
+        }
+        kernels
+    }
+
     /// Does something with one key, and hashes it first.
     #[inline(always)]
     pub(crate) fn one_key<'a, P: Parts<'a>, K: Key + ?Sized>(self, shape: Shape, filter: P, key: &K) -> bool {

@@ -46,18 +46,10 @@ fn insert(kernel: Kernel, shape: Shape, blocks: &mut Owned, digest: u64) -> bool
     kernel.one::<Insert<'_>>(shape, blocks, digest)
 }
 
-fn kernels() -> Vec<Kernel> {
-    let mut kernels = std::vec![Kernel::Portable];
-    if Kernel::detect() != Kernel::Portable {
-        kernels.push(Kernel::detect());
-    }
-    kernels
-}
-
 #[test]
 fn every_kernel_sets_the_bits_of_the_recipe() {
     for shape in Shape::ALL {
-        for kernel in kernels() {
+        for kernel in Kernel::all() {
             for digest in digests(2_000).into_iter().chain([0, u64::MAX, 1, 1 << 63]) {
                 let mut blocks = Owned::zeroed(6).unwrap();
                 assert!(insert(kernel, shape, &mut blocks, digest));
@@ -81,7 +73,7 @@ fn kernels_agree_on_random_blocks_owned_and_shared() {
         let mut reference = Owned::zeroed(300).unwrap();
         let new: Vec<bool> =
             digests[..6000].iter().map(|d| insert(Kernel::Portable, shape, &mut reference, *d)).collect();
-        for kernel in kernels() {
+        for kernel in Kernel::all() {
             let mut blocks = Owned::zeroed(300).unwrap();
             let again: Vec<bool> =
                 digests[..6000].iter().map(|d| insert(kernel, shape, &mut blocks, *d)).collect();
@@ -134,7 +126,7 @@ fn a_key_is_added_as_its_digest_is() {
     let text: std::string::String = (0..70).map(|i| char::from(b'a' + i % 26)).collect();
     for hasher in [KeyHasher::xxh3(9), KeyHasher::sip13(crate::hash::SecretKey::new([4; 16]))] {
         for shape in Shape::ALL {
-            for kernel in kernels() {
+            for kernel in Kernel::all() {
                 let [mut by_key, mut by_digest] = [(); 2].map(|()| Owned::zeroed(8).expect("eight blocks"));
                 for number in 0..200u64 {
                     let key = &text[..number as usize % 70];
@@ -158,7 +150,7 @@ fn a_key_is_asked_for_as_its_digest_is() {
         [KeyHasher::xxh3(0), KeyHasher::xxh3(7), KeyHasher::sip13(crate::hash::SecretKey::new([3; 16]))]
     {
         for shape in Shape::ALL {
-            for kernel in kernels() {
+            for kernel in Kernel::all() {
                 let mut blocks = Owned::zeroed(4).expect("four blocks");
                 for len in 0..=80 {
                     let [present, absent] = [&bytes[len..2 * len], &bytes[3_000 - len..3_000]];
@@ -182,5 +174,45 @@ fn a_key_is_asked_for_as_its_digest_is() {
                 }
             }
         }
+    }
+}
+
+/// In a filter whose lines are asked for beforehand, and in a smaller one.
+#[test]
+fn a_batch_is_the_same_by_every_kernel() {
+    let hasher = KeyHasher::xxh3(11);
+    let xxh3 = hasher.as_xxh3().expect("it was made so");
+    let numbers: Vec<u64> = (0..5_003).collect();
+    let texts: Vec<std::string::String> = numbers.iter().map(|i| "key ".repeat(*i as usize % 24)).collect();
+    for (shape, blocks) in Shape::ALL.into_iter().flat_map(|shape| [(shape, 60), (shape, 6_000)]) {
+        batches_agree(shape, blocks, || Keys(xxh3, &numbers[..]));
+        batches_agree(shape, blocks, || Keys(&hasher, &texts[..]));
+    }
+}
+
+fn batches_agree<In: Source>(shape: Shape, blocks: u64, source: impl Fn() -> In) {
+    let mut digests = std::vec![0; source().len()];
+    source().digests(0, &mut digests);
+    let mut reference = Owned::zeroed(blocks).expect("a small filter");
+    let (early, late) = digests.split_at(digests.len() / 2);
+    for digest in early {
+        insert(Kernel::Portable, shape, &mut reference, *digest);
+    }
+    let half: Vec<bool> =
+        digests.iter().map(|digest| contains(Kernel::Portable, shape, &reference, *digest)).collect();
+    let mut new: Vec<bool> = early.iter().map(|_| false).collect();
+    new.extend(late.iter().map(|digest| insert(Kernel::Portable, shape, &mut reference, *digest)));
+
+    for kernel in Kernel::all() {
+        let mut filter = Owned::zeroed(blocks).expect("a small filter");
+        for digest in early {
+            insert(kernel, shape, &mut filter, *digest);
+        }
+        let mut answers = std::vec![false; digests.len()];
+        kernel.batch(shape, ContainsBatch { lines: &*filter, source: source(), answers: &mut answers[..] });
+        assert_eq!(answers, half, "{shape:?} {kernel:?}");
+        kernel.batch(shape, InsertBatch { blocks: &mut filter, source: source(), answers: &mut answers[..] });
+        assert_eq!(answers, new, "{shape:?} {kernel:?}");
+        assert!(filter.iter().eq(reference.iter()), "{shape:?} {kernel:?}");
     }
 }

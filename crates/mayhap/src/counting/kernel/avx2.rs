@@ -35,9 +35,15 @@ pub(super) fn one_key<C: Layout, L: Line>(_: Avx2) -> OneKey<L> {
 
 /// Does something with many.
 #[inline(always)]
-pub(super) fn batch(_: Avx2, layout: CounterLayout, batch: impl Batch) {
-    // SAFETY: the first argument is the proof that the CPU has AVX2.
-    unsafe { batch_of_any_layout(layout, batch) }
+pub(super) fn batch(proof: Avx2, layout: CounterLayout, batch: impl Batch) {
+    // SAFETY: `proof` is one that the CPU has AVX2, and AVX-512 where it says so.
+    unsafe {
+        if proof.has_avx512() {
+            batch_with_avx512(layout, batch);
+        } else {
+            batch_of_any_layout(layout, batch);
+        }
+    }
 }
 
 // The calls between a baseline caller and AVX2 code. Everything they run is inlined into them.
@@ -55,6 +61,12 @@ fn change<C: Layout, H: Change>(blocks: &mut [Block], digest: u64) -> bool {
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn batch_of_any_layout(layout: CounterLayout, batch: impl Batch) {
+    batch_layout(Lanes::here(), layout, batch);
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline(never)]
+fn batch_with_avx512(layout: CounterLayout, batch: impl Batch) {
     batch_layout(Lanes::here(), layout, batch);
 }
 

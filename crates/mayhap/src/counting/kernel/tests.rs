@@ -3,6 +3,7 @@
 use super::*;
 use crate::bits::{Blocks, Owned, Shared};
 use crate::bloom::kernel::{FIRST_DRAW, SECOND_LINE};
+use crate::hash::Digest;
 use std::vec::Vec;
 
 const LINES: usize = 6;
@@ -52,18 +53,10 @@ fn remove(kernel: Kernel, layout: CounterLayout, blocks: &mut Owned, digest: u64
     one_key::<Block>(kernel, layout).remove(blocks, digest)
 }
 
-fn kernels() -> Vec<Kernel> {
-    let mut kernels = std::vec![Kernel::Portable];
-    if Kernel::detect() != Kernel::Portable {
-        kernels.push(Kernel::detect());
-    }
-    kernels
-}
-
 #[test]
 fn every_kernel_raises_and_lowers_the_counters_of_the_recipe() {
     for layout in CounterLayout::all() {
-        for kernel in kernels() {
+        for kernel in Kernel::all() {
             for digest in digests(500).into_iter().chain([0, u64::MAX, 1, 1 << 63]) {
                 let mut blocks = Owned::zeroed(LINES as u64).unwrap();
                 assert!(!remove(kernel, layout, &mut blocks, digest), "not there");
@@ -128,7 +121,7 @@ fn kernels_agree_on_random_lines_owned_and_shared() {
     let digests = digests(20_000);
     for layout in CounterLayout::all() {
         let mut reference = random_lines(200, 1);
-        for kernel in kernels() {
+        for kernel in Kernel::all() {
             let shared = Shared::from(reference.try_clone().unwrap());
             for digest in &digests {
                 let (found, number) = (
@@ -142,7 +135,7 @@ fn kernels_agree_on_random_lines_owned_and_shared() {
                 assert_eq!(count(kernel, layout, &shared, *digest), number);
             }
         }
-        for kernel in kernels() {
+        for kernel in Kernel::all() {
             let mut blocks = random_lines(200, 1);
             reference = random_lines(200, 1);
             for (number, digest) in digests.iter().enumerate() {
@@ -164,12 +157,48 @@ fn kernels_agree_on_random_lines_owned_and_shared() {
     }
 }
 
+/// In a filter whose lines are asked for beforehand, and in a smaller one.
+#[test]
+fn a_batch_is_the_same_by_every_kernel() {
+    let digests: Vec<Digest> = digests(6_001).into_iter().map(Digest::new).collect();
+    let source = &digests[..];
+    for (layout, lines) in CounterLayout::all().flat_map(|layout| [(layout, 60), (layout, 6_000)]) {
+        let mut reference = random_lines(lines, 3);
+        let one_by_one = |each: &mut dyn FnMut(u64) -> bool| -> Vec<bool> {
+            digests.iter().map(|digest| each(digest.get())).collect()
+        };
+        let found = one_by_one(&mut |digest| contains(Kernel::Portable, layout, &reference, digest));
+        let counts: Vec<u64> =
+            digests.iter().map(|digest| count(Kernel::Portable, layout, &reference, digest.get())).collect();
+        let removed = one_by_one(&mut |digest| remove(Kernel::Portable, layout, &mut reference, digest));
+        let new = one_by_one(&mut |digest| insert(Kernel::Portable, layout, &mut reference, digest));
+
+        for kernel in Kernel::all() {
+            let mut blocks = random_lines(lines, 3);
+            let (mut answers, mut numbers) = (std::vec![false; digests.len()], std::vec![0; digests.len()]);
+            batch(
+                kernel,
+                layout,
+                AskBatch::<_, _, Contains> { lines: &*blocks, source, answers: &mut answers },
+            );
+            assert_eq!(answers, found, "{layout:?} {kernel:?}");
+            batch(kernel, layout, AskBatch::<_, _, Count> { lines: &*blocks, source, answers: &mut numbers });
+            assert_eq!(numbers, counts, "{layout:?} {kernel:?}");
+            batch(kernel, layout, ApplyBatch::new(&mut blocks, source, &mut answers[..], Remove));
+            assert_eq!(answers, removed, "{layout:?} {kernel:?}");
+            batch(kernel, layout, ApplyBatch::new(&mut blocks, source, &mut answers[..], Insert));
+            assert_eq!(answers, new, "{layout:?} {kernel:?}");
+            assert!(*blocks == *reference, "{layout:?} {kernel:?}");
+        }
+    }
+}
+
 /// Counter by counter, with nothing but the recipe: what a change does to any line.
 #[test]
 fn changes_do_what_a_plain_model_does() {
     for layout in CounterLayout::all() {
         let max = layout.width.max();
-        for kernel in kernels() {
+        for kernel in Kernel::all() {
             let mut blocks = random_lines(LINES, 5);
             for (number, digest) in digests(3_000).into_iter().enumerate() {
                 let mut expected: Vec<[u64; 8]> = blocks.iter().map(|block| block.0).collect();
