@@ -70,6 +70,7 @@ pub mod bloom;
 mod choices;
 pub mod codec;
 pub mod counting;
+mod cpu;
 pub mod cuckoo;
 pub mod d_left;
 mod error;

@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)]
 
+use super::BLOCK_BYTES;
+
 /// Whether a filter of this size is worth it. A smaller one answers from the core's own cache, where a prefetch is one
 /// more instruction and no gain (measured at 130, 250, 500 KiB and more: it pays from 500 KiB on).
 #[inline(always)]
@@ -26,6 +28,15 @@ pub(crate) fn prefetch_address<T>(address: *const T) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
+}
+
+/// Starts loading `count` values of a row from number `from` on, each line of them once. There need not be so many.
+#[inline(always)]
+pub(crate) fn prefetch_row<T>(row: &[T], from: usize, count: usize) {
+    let start = row.as_ptr().wrapping_add(from);
+    for value in (0..count).step_by((BLOCK_BYTES / size_of::<T>().max(1)).max(1)) {
+        prefetch_address(start.wrapping_add(value));
+    }
 }
 
 /// Starts loading the line of `line` for writing, so that no second trip is needed to own it.

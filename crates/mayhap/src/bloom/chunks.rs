@@ -42,11 +42,9 @@ pub(super) struct Hashed {
 impl Hashed {
     /// Of at most [`CHUNK`] keys; more are left out.
     pub(super) fn new<K: Key>(hasher: &KeyHasher, keys: &[K]) -> Self {
-        let mut hashed = Self { digests: [Digest::new(0); CHUNK], len: keys.len().min(CHUNK) };
-        for (digest, key) in hashed.digests.iter_mut().zip(keys) {
-            *digest = hasher.digest(key);
-        }
-        hashed
+        let (mut digests, len) = ([Digest::new(0); CHUNK], keys.len().min(CHUNK));
+        hasher.digest_each(&keys[..len], &mut digests[..len]);
+        Self { digests, len }
     }
 
     pub(super) fn digests(&self) -> &[Digest] {

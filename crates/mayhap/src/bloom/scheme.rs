@@ -101,6 +101,11 @@ impl Scheme for Native {
         self.0.digest(key)
     }
 
+    #[inline]
+    fn hash_each<K: Key>(&self, keys: &[K], hashes: &mut [Digest]) {
+        self.0.digest_each(keys, hashes);
+    }
+
     fn range(bits: u64) -> u64 {
         bits
     }

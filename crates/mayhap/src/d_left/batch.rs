@@ -10,9 +10,10 @@ use super::place::{Geometry, Place};
 use super::table::{self, Removed};
 use super::tags::{Baseline, Compare};
 use crate::bits::{Block, Blocks, Line, prefetch_read, prefetch_write};
-#[cfg(target_arch = "x86_64")]
-use crate::bloom::kernel::avx2::Avx2;
 use crate::bloom::kernel::{GROUP, Keys, Pace, Source, Step, count_true, in_groups};
+use crate::cpu;
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::Avx2;
 use crate::filter::InsertError;
 use crate::hash::{Digest, Key};
 
@@ -109,9 +110,24 @@ trait Work {
 fn run(source: &impl Source<Place>, work: &mut impl Work, pace: Pace) {
     #[cfg(target_arch = "x86_64")]
     if let Some(avx2) = Avx2::detect() {
-        return avx2.in_groups(source, &mut Comparing(avx2, work), pace);
+        return avx2.run(InGroups { source, step: Comparing(avx2, work), pace });
     }
-    in_groups(source, &mut Comparing(Baseline, work), pace);
+    cpu::Work::run(InGroups { source, step: Comparing(Baseline, work), pace });
+}
+
+struct InGroups<'a, In, T> {
+    source: &'a In,
+    step: T,
+    pace: Pace,
+}
+
+impl<In: Source<Place>, T: Step<Place>> cpu::Work for InGroups<'_, In, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(mut self) {
+        in_groups(self.source, &mut self.step, self.pace);
+    }
 }
 
 struct Comparing<'a, T, W>(T, &'a mut W);

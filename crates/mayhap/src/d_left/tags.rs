@@ -8,7 +8,9 @@
 
 use crate::bits::Line;
 #[cfg(target_arch = "x86_64")]
-use crate::bloom::kernel::avx2::{Avx2, load};
+use crate::bloom::kernel::avx2::load;
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::Avx2;
 
 /// A way to compare them.
 pub(super) trait Compare: Copy {

@@ -1,6 +1,7 @@
 //! Keys hashed a few hundred at a time, for batches that are compiled for digests alone.
 
 use super::{Digest, Key, KeyHasher};
+use crate::bits::prefetch_row;
 
 /// Digests in a chunk: enough to keep the memory busy, few enough for the stack and the first-level cache.
 const CHUNK: usize = 256;
@@ -14,7 +15,10 @@ pub(crate) fn in_chunks<K: Key, A, E>(
     mut each: impl FnMut(&[Digest], &mut [A]) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut digests = [Digest::new(0); CHUNK];
+    let mut coming = keys.chunks(CHUNK).skip(1);
     for (keys, answers) in keys.chunks(CHUNK).zip(answers.chunks_mut(CHUNK)) {
+        // Not by the CPU itself, while it waits for the lines of a filter.
+        prefetch_row(coming.next().unwrap_or_default(), 0, CHUNK);
         let digests = &mut digests[..keys.len()];
         hasher.digest_each(keys, digests);
         each(digests, answers)?;

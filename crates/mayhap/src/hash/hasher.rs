@@ -6,9 +6,10 @@ use core::hash::Hasher as _;
 
 use super::functions::NamedHash;
 use super::functions::murmur3::finish_64;
-use super::key::Key;
+use super::key::{Key, holds_its_bytes, prefetch_keys};
 use super::secret::SecretKey;
 use super::xxh3::Xxh3;
+use crate::cpu::{self, Work};
 
 /// A key's 64-bit hash: all a filter needs to know about the key.
 ///
@@ -266,8 +267,8 @@ impl KeyHasher {
     pub fn digest_each<K: Key>(&self, keys: &[K], digests: &mut [Digest]) {
         assert_eq!(keys.len(), digests.len(), "one digest for each key");
         match self.as_xxh3() {
-            Some(xxh3) => digest_all(xxh3, keys, digests),
-            None => digest_all(self, keys, digests),
+            Some(xxh3) => cpu::run(DigestEach { digester: xxh3, keys, digests }),
+            None => DigestEach { digester: self, keys, digests }.run(),
         }
     }
 
@@ -309,10 +310,29 @@ impl KeyHasher {
     }
 }
 
-#[inline(always)]
-fn digest_all<K: Key>(digester: &impl Digester, keys: &[K], digests: &mut [Digest]) {
-    for (digest, key) in digests.iter_mut().zip(keys) {
-        *digest = digester.digest_bytes(key.key_bytes().as_ref());
+/// Keys that are hashed while the bytes of as many others are on their way.
+const AT_ONCE: usize = 32;
+
+struct DigestEach<'a, H, K> {
+    digester: &'a H,
+    keys: &'a [K],
+    digests: &'a mut [Digest],
+}
+
+impl<H: Digester, K: Key> Work for DigestEach<'_, H, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { digester, keys, digests } = self;
+        let at_once = if holds_its_bytes::<K>() { AT_ONCE } else { usize::MAX };
+        let mut coming = keys.chunks(at_once).skip(1);
+        for (keys, digests) in keys.chunks(at_once).zip(digests.chunks_mut(at_once)) {
+            prefetch_keys(coming.next().unwrap_or_default().iter());
+            for (digest, key) in digests.iter_mut().zip(keys) {
+                *digest = digester.digest_bytes(key.key_bytes().as_ref());
+            }
+        }
     }
 }
 

@@ -23,9 +23,9 @@ pub use functions::NamedHash;
 pub(crate) use hasher::Digester;
 pub use hasher::{Digest, HashFunction, HashId, KeyHasher};
 pub use key::Key;
+pub(crate) use key::prefetch_keys;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use key::eight_made_bytes;
-pub(crate) use key::holds_its_bytes;
+pub(crate) use key::{eight_made_bytes, holds_its_bytes};
 pub use secret::SecretKey;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use xxh3::MediumKey;

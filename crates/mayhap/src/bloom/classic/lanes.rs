@@ -17,8 +17,8 @@ use core::arch::x86_64::{
 };
 
 use crate::bloom::Modulus;
-use crate::bloom::kernel::avx2::Avx2;
 use crate::bloom::scheme::{Scheme, Strides};
+use crate::cpu::Avx2;
 
 /// Keys side by side.
 pub(super) const LANES: usize = 8;

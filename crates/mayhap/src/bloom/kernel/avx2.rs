@@ -8,51 +8,19 @@ use core::arch::x86_64::{
     _mm256_store_si256, _mm256_sub_epi64, _mm256_testc_pd, _mm256_testz_si256,
 };
 
-use super::{
-    Batch, Draw, Eight, FIRST_DRAW, OneKey, Pace, Parts, SECOND_DRAW, Simd, Source, Step, batch_shape,
-    in_groups, one_shape,
-};
+use super::{Batch, Draw, Eight, FIRST_DRAW, OneKey, Parts, SECOND_DRAW, Simd, batch_shape, one_shape};
 use crate::bits::{BLOCK_WORDS, Block, Line};
 use crate::bloom::shape::Shape;
+use crate::cpu::{Avx2, Work};
 use crate::hash::MediumKey;
 
-/// Whether the whole program is compiled for such CPUs.
-const COMPILED_FOR_IT: bool =
-    cfg!(all(target_feature = "avx2", target_feature = "bmi1", target_feature = "bmi2"));
-
-/// The proof that this CPU has AVX2, and the bit instructions that came with it (a longer multiplication, and rotations
-/// into another register, which spare moves in the hash loop): there is no other way to make one than [`detect`](Self::detect).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Avx2 {
-    /// Whether it has AVX-512 too. Batches are compiled once more for such CPUs, from the same code: their rotations and
-    /// long multiplications of whole registers make a batch of integers in the cache a fifth faster. A key by itself
-    /// gains nothing.
-    has_avx512: bool,
-}
-
 impl Avx2 {
-    pub(crate) fn detect() -> Option<Self> {
-        #[cfg(feature = "std")]
-        let has = std::arch::is_x86_feature_detected!("avx2")
-            && std::arch::is_x86_feature_detected!("bmi1")
-            && std::arch::is_x86_feature_detected!("bmi2");
-        #[cfg(not(feature = "std"))]
-        let has = COMPILED_FOR_IT;
-        has.then(|| Self { has_avx512: has_avx512() })
-    }
-
-    /// The same without AVX-512, if it has that.
-    #[cfg(test)]
-    pub(crate) fn by_itself(self) -> Option<Self> {
-        self.has_avx512.then_some(Self { has_avx512: false })
-    }
-
     #[inline(always)]
     pub(super) fn one<O: OneKey>(self, shape: Shape, blocks: O::Blocks, digest: u64) -> bool {
         // The most common shape is inlined into a caller that is compiled for AVX2, and one call away from any other.
         // The other shapes share a second call.
         if shape == Shape::Eight {
-            if COMPILED_FOR_IT {
+            if Self::COMPILED_FOR_IT {
                 return O::run::<_, Eight, false>(self, blocks, digest);
             }
             // SAFETY: `self` is the proof that the CPU has AVX2.
@@ -79,47 +47,23 @@ impl Avx2 {
 
     #[inline(always)]
     pub(super) fn batch(self, shape: Shape, batch: impl Batch) {
-        // SAFETY: `self` is the proof that the CPU has AVX2, and AVX-512 where it says so.
-        unsafe {
-            if self.has_avx512 {
-                batch_with_avx512(self, shape, batch);
-            } else {
-                batch_of_any_shape(self, shape, batch);
-            }
-        }
-    }
-
-    /// Whether the CPU has AVX-512, too.
-    #[inline(always)]
-    pub(crate) fn has_avx512(self) -> bool {
-        self.has_avx512
-    }
-
-    /// [`in_groups`] compiled for AVX2.
-    #[inline(always)]
-    pub(crate) fn in_groups<D: Copy + Default>(
-        self,
-        source: &impl Source<D>,
-        step: &mut impl Step<D>,
-        pace: Pace,
-    ) {
-        // SAFETY: `self` is the proof that the CPU has AVX2.
-        unsafe { groups(source, step, pace) }
+        self.run(BatchOfAnyShape { avx2: self, shape, batch });
     }
 }
 
-/// Whether there is AVX-512 that is no slower than AVX2. The last feature isn't used: the CPUs that lack it have a lower
-/// clock while wide registers are at work.
-fn has_avx512() -> bool {
-    #[cfg(feature = "std")]
-    return std::arch::is_x86_feature_detected!("avx512f")
-        && std::arch::is_x86_feature_detected!("avx512bw")
-        && std::arch::is_x86_feature_detected!("avx512dq")
-        && std::arch::is_x86_feature_detected!("avx512vl")
-        && std::arch::is_x86_feature_detected!("avx512vbmi2");
-    // Nothing is compiled a second time where the CPU is known beforehand.
-    #[cfg(not(feature = "std"))]
-    return false;
+struct BatchOfAnyShape<B> {
+    avx2: Avx2,
+    shape: Shape,
+    batch: B,
+}
+
+impl<B: Batch> Work for BatchOfAnyShape<B> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        batch_shape(self.avx2, self.shape, self.batch);
+    }
 }
 
 // The calls between a baseline caller and AVX2 code. Everything they run is inlined into them.
@@ -148,24 +92,6 @@ fn one_medium_eight<'a, P: Parts<'a>>(avx2: Avx2, filter: P, key: MediumKey<'_>)
 #[inline(never)]
 fn one_of_any_shape<O: OneKey>(avx2: Avx2, shape: Shape, blocks: O::Blocks, digest: u64) -> bool {
     one_shape::<_, O>(avx2, shape, blocks, digest)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-#[inline(never)]
-fn batch_of_any_shape(avx2: Avx2, shape: Shape, batch: impl Batch) {
-    batch_shape(avx2, shape, batch);
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl")]
-#[inline(never)]
-fn batch_with_avx512(avx2: Avx2, shape: Shape, batch: impl Batch) {
-    batch_shape(avx2, shape, batch);
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-#[inline(never)]
-fn groups<D: Copy + Default>(source: &impl Source<D>, step: &mut impl Step<D>, pace: Pace) {
-    in_groups(source, step, pace);
 }
 
 impl Simd for Avx2 {

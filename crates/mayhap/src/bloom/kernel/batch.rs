@@ -7,10 +7,10 @@ use super::fast_range;
 use super::one::{SharedTarget, contains_one, insert_one};
 use super::{Draw, Regions, Simd, second_digest};
 use crate::bits::{
-    AtomicBlock, BLOCK_BYTES, Block, Line, Stripes, Target as _, insert_exactly_once, is_worth_prefetching,
-    prefetch_address, prefetch_read, prefetch_write,
+    AtomicBlock, Block, Line, Stripes, Target as _, insert_exactly_once, is_worth_prefetching, prefetch_read,
+    prefetch_row, prefetch_write,
 };
-use crate::hash::{Digest, Digester, Key, holds_its_bytes};
+use crate::hash::{Digest, Digester, Key, prefetch_keys};
 
 /// A batch, to be compiled for each [`Simd`] and each shape.
 pub(crate) trait Batch {
@@ -88,17 +88,8 @@ impl<K: Key, H: Digester> Source for Keys<'_, K, H> {
 
     #[inline(always)]
     fn fetch(&self, from: usize, group: usize) {
-        fetch_row(self.1, from + group, group);
-        if !holds_its_bytes::<K>() {
-            return;
-        }
-        for key in self.1[from..].iter().take(group) {
-            let bytes = key.key_bytes();
-            // Longer keys than fit into two lines are in a row themselves.
-            let ends = bytes.as_ref().as_ptr_range();
-            prefetch_address(ends.start);
-            prefetch_address(ends.end.wrapping_sub(1));
-        }
+        prefetch_row(self.1, from + group, group);
+        prefetch_keys(self.1[from..].iter().take(group));
     }
 }
 
@@ -117,16 +108,7 @@ impl Source for &[Digest] {
 
     #[inline(always)]
     fn fetch(&self, from: usize, group: usize) {
-        fetch_row(self, from + group, group);
-    }
-}
-
-/// Starts loading `count` values of a row from number `from` on, each line of them once. There need not be so many.
-#[inline(always)]
-fn fetch_row<T>(row: &[T], from: usize, count: usize) {
-    let start = row.as_ptr().wrapping_add(from);
-    for value in (0..count).step_by((BLOCK_BYTES / size_of::<T>().max(1)).max(1)) {
-        prefetch_address(start.wrapping_add(value));
+        prefetch_row(self, from + group, group);
     }
 }
 

@@ -23,6 +23,8 @@ pub(crate) use one::{Contains, Insert, OneKey, Parts, SharedInsert, SharedSet};
 
 use super::shape::Shape;
 use crate::bits::{BLOCK_WORDS, Block, Line};
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::Avx2;
 use crate::hash::{Digester, Key};
 #[cfg(target_arch = "x86_64")]
 use crate::hash::{MediumKey, eight_made_bytes, holds_its_bytes};
@@ -172,14 +174,14 @@ impl<'a> Regions<&'a mut [Block]> {
 pub(crate) enum Kernel {
     Portable,
     #[cfg(target_arch = "x86_64")]
-    Avx2(avx2::Avx2),
+    Avx2(Avx2),
 }
 
 impl Kernel {
     /// The fastest this CPU has.
     pub(crate) fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
-        if let Some(avx2) = avx2::Avx2::detect() {
+        if let Some(avx2) = Avx2::detect() {
             return Self::Avx2(avx2);
         }
         Self::Portable
@@ -190,7 +192,7 @@ impl Kernel {
     pub(crate) fn all() -> std::vec::Vec<Self> {
         let mut kernels = std::vec![Self::Portable];
         #[cfg(target_arch = "x86_64")]
-        if let Some(avx2) = avx2::Avx2::detect() {
+        if let Some(avx2) = Avx2::detect() {
             kernels.extend([Some(avx2), avx2.by_itself()].into_iter().flatten().map(Self::Avx2));
         }
         kernels

@@ -209,7 +209,7 @@ fn batches_agree<In: Source>(shape: Shape, blocks: u64, source: impl Fn() -> In)
             insert(kernel, shape, &mut filter, *digest);
         }
         let mut answers = std::vec![false; digests.len()];
-        kernel.batch(shape, ContainsBatch { lines: &*filter, source: source(), answers: &mut answers[..] });
+        kernel.batch(shape, ContainsBatch { lines: &filter, source: source(), answers: &mut answers[..] });
         assert_eq!(answers, half, "{shape:?} {kernel:?}");
         kernel.batch(shape, InsertBatch { blocks: &mut filter, source: source(), answers: &mut answers[..] });
         assert_eq!(answers, new, "{shape:?} {kernel:?}");

@@ -66,7 +66,7 @@ impl ScalableBloom {
         let mut digests = [Digest::new(0); CHUNK];
         for (keys, new) in keys.chunks(CHUNK).zip(new.chunks_mut(CHUNK)) {
             let digests = &mut digests[..keys.len()];
-            self.hash_each(keys, digests);
+            self.hasher().digest_each(keys, digests);
             self.insert_chunk(digests, new)?;
         }
         Ok(())

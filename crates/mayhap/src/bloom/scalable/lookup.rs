@@ -31,7 +31,7 @@ impl<S: Blocks> ScalableBloom<S> {
         let mut digests = [Digest::new(0); CHUNK];
         for (keys, found) in keys.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
             let digests = &mut digests[..keys.len()];
-            self.hash_each(keys, digests);
+            self.hasher().digest_each(keys, digests);
             self.contains_chunk(digests, found);
         }
     }
@@ -44,12 +44,6 @@ impl<S: Blocks> ScalableBloom<S> {
         assert_eq!(digests.len(), found.len(), "one answer for each digest");
         for (digests, found) in digests.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
             self.contains_chunk(digests, found);
-        }
-    }
-
-    pub(super) fn hash_each<K: Key>(&self, keys: &[K], digests: &mut [Digest]) {
-        for (digest, key) in digests.iter_mut().zip(keys) {
-            *digest = self.hash(key);
         }
     }
 

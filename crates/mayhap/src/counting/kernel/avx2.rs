@@ -19,9 +19,10 @@ use super::{
     Batch, Change, Contains, Count, Insert, Layout, OneKey, Question, Remove, Simd, batch_layout, portable,
 };
 use crate::bits::{Block, Line};
-use crate::bloom::kernel::avx2::{Avx2, load, store};
+use crate::bloom::kernel::avx2::{load, store};
 use crate::bloom::kernel::{FIRST_DRAW, Regions, second_digest};
 use crate::counting::layout::CounterLayout;
+use crate::cpu::{Avx2, Work};
 
 /// What is done with one key. Holding an [`Avx2`] is the proof that the CPU has it.
 pub(super) fn one_key<C: Layout, L: Line>(_: Avx2) -> OneKey<L> {
@@ -36,13 +37,21 @@ pub(super) fn one_key<C: Layout, L: Line>(_: Avx2) -> OneKey<L> {
 /// Does something with many.
 #[inline(always)]
 pub(super) fn batch(proof: Avx2, layout: CounterLayout, batch: impl Batch) {
-    // SAFETY: `proof` is one that the CPU has AVX2, and AVX-512 where it says so.
-    unsafe {
-        if proof.has_avx512() {
-            batch_with_avx512(layout, batch);
-        } else {
-            batch_of_any_layout(layout, batch);
-        }
+    proof.run(BatchOfAnyLayout { proof, layout, batch });
+}
+
+struct BatchOfAnyLayout<B> {
+    proof: Avx2,
+    layout: CounterLayout,
+    batch: B,
+}
+
+impl<B: Batch> Work for BatchOfAnyLayout<B> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        batch_layout(Lanes::by(self.proof), self.layout, self.batch);
     }
 }
 
@@ -58,23 +67,15 @@ fn change<C: Layout, H: Change>(blocks: &mut [Block], digest: u64) -> bool {
     H::apply::<_, C>(Lanes::here(), &mut Regions::new_mut(blocks, C::TWO), digest)
 }
 
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-#[inline(never)]
-fn batch_of_any_layout(layout: CounterLayout, batch: impl Batch) {
-    batch_layout(Lanes::here(), layout, batch);
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl")]
-#[inline(never)]
-fn batch_with_avx512(layout: CounterLayout, batch: impl Batch) {
-    batch_layout(Lanes::here(), layout, batch);
-}
-
-/// The proof that we are in a function that is compiled for AVX2.
+/// The proof that the CPU has AVX2: an older proof, or that we are in a function that is compiled for it.
 #[derive(Clone, Copy)]
 struct Lanes(());
 
 impl Lanes {
+    fn by(_: Avx2) -> Self {
+        Self(())
+    }
+
     #[target_feature(enable = "avx2,bmi1,bmi2")]
     #[inline]
     fn here() -> Self {

@@ -179,10 +179,10 @@ fn a_batch_is_the_same_by_every_kernel() {
             batch(
                 kernel,
                 layout,
-                AskBatch::<_, _, Contains> { lines: &*blocks, source, answers: &mut answers },
+                AskBatch::<_, _, Contains> { lines: &blocks, source, answers: &mut answers },
             );
             assert_eq!(answers, found, "{layout:?} {kernel:?}");
-            batch(kernel, layout, AskBatch::<_, _, Count> { lines: &*blocks, source, answers: &mut numbers });
+            batch(kernel, layout, AskBatch::<_, _, Count> { lines: &blocks, source, answers: &mut numbers });
             assert_eq!(numbers, counts, "{layout:?} {kernel:?}");
             batch(kernel, layout, ApplyBatch::new(&mut blocks, source, &mut answers[..], Remove));
             assert_eq!(answers, removed, "{layout:?} {kernel:?}");

@@ -14,7 +14,7 @@ use core::arch::x86_64::{
 };
 
 use super::hash::{MULTIPLIER, SEED, hash_key};
-use crate::bloom::kernel::avx2::Avx2;
+use crate::cpu::Avx2;
 use crate::hash::Key;
 
 /// Keys side by side.

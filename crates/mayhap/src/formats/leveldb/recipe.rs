@@ -1,9 +1,9 @@
 //! From a key to its bits.
 
 use super::hash::hash_key;
-#[cfg(target_arch = "x86_64")]
-use crate::bloom::kernel::avx2::Avx2;
 use crate::bloom::{Modulus, Scheme, Strides};
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::Avx2;
 use crate::hash::Key;
 
 /// The most bits a key has. A filter whose last byte is larger is kept for encodings that may come.

@@ -14,7 +14,7 @@ use core::arch::x86_64::{
 use core::hint::select_unpredictable;
 
 use super::RedisHash;
-use crate::bloom::kernel::avx2::Avx2;
+use crate::cpu::Avx2;
 use crate::hash::Key;
 use crate::hash::functions::murmur2::{MULTIPLIER_64, begin_64, mix_64, murmur64a_twice};
 

@@ -1,8 +1,8 @@
 //! From an item to its bits.
 
-#[cfg(target_arch = "x86_64")]
-use crate::bloom::kernel::avx2::Avx2;
 use crate::bloom::{Modulus, Scheme, Strides};
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::Avx2;
 use crate::hash::Key;
 use crate::hash::functions::murmur2::{murmur2_32, murmur64a_twice};
 
