@@ -143,14 +143,19 @@ impl BloomFilter {
         let parts = regions.flat_map(|region| region.chunks_mut(1 << cut.part_bits).enumerate());
         let work = Mutex::new(parts.enumerate());
         let fill = || {
-            loop {
-                // Only `next` runs under the lock, and it can't panic, so a poisoned lock holds no broken state.
-                let next = work.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some((list, (number, part))) = next else { return };
+            // Only `next` runs under the lock, and it can't panic, so a poisoned lock holds no broken state.
+            let take = || work.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let mut next = take();
+            while let Some((list, (number, part))) = next {
+                next = take();
+                // Each sorter's digests fetch their share of the part after this one.
+                let coming = next.as_ref().map_or(&[][..], |(_, (_, part))| part);
+                let mut shares = coming.chunks(coming.len().div_ceil(sorters.len()).max(1));
                 for sorter in sorters {
                     let digests = sorter.lists.get(list).map_or(&[][..], Vec::as_slice);
                     let (from, region_blocks) = (number << cut.part_bits, cut.region_blocks);
-                    kernel.batch(shape, FillPart { part: &mut *part, from, region_blocks, digests });
+                    let coming = shares.next().unwrap_or_default();
+                    kernel.batch(shape, FillPart { part: &mut *part, from, region_blocks, digests, coming });
                 }
             }
         };

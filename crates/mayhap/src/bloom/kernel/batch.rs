@@ -334,19 +334,29 @@ pub(crate) struct FillPart<'a> {
     pub(crate) from: usize,
     pub(crate) region_blocks: usize,
     pub(crate) digests: &'a [Digest],
+    /// Lines that will be filled next. They come from memory while these are filled: in order, as a stream. By their own
+    /// digests they would come as so many misses.
+    pub(crate) coming: &'a [Block],
 }
 
 #[cfg(feature = "std")]
 impl Batch for FillPart<'_> {
     #[inline(always)]
     fn run<V: Simd, D: Draw, const TWO: bool>(self, simd: V) {
-        // Asked for in order, the part comes from memory as a stream; by the digests it would come as so many misses.
-        if self.digests.len() >= self.part.len() / 4 {
-            self.part.iter().for_each(prefetch_read);
+        let mut coming = self.coming.iter();
+        let pace = self.digests.len() / self.coming.len().max(1);
+        if pace == 0 {
+            // With fewer digests than lines, most lines would come in vain.
+            coming = [].iter();
         }
-        for digest in self.digests {
-            let block = fast_range(digest.get(), self.region_blocks) - self.from;
-            simd.insert::<D>(&mut self.part[block], digest.get());
+        for digests in self.digests.chunks(pace.max(1)) {
+            if let Some(line) = coming.next() {
+                prefetch_read(line);
+            }
+            for digest in digests {
+                let block = fast_range(digest.get(), self.region_blocks) - self.from;
+                simd.insert::<D>(&mut self.part[block], digest.get());
+            }
         }
     }
 }
