@@ -89,6 +89,15 @@ fn more_than_one_round() {
 
 /// Piece by piece, on threads of the caller's.
 #[test]
+fn nothing_sorted_changes_nothing() {
+    let mut filter = BloomFilter::with_rate(2_000_000, 0.01).expect("a filter of a few parts");
+    filter.insert_sorted::<&mut mayhap::bloom::BulkSorter>(&mut [], 2);
+    let mut sorter = filter.bulk_sorter(10);
+    filter.insert_sorted(&mut [&mut sorter], 2);
+    assert!(filter.fill_ratio() == 0.0);
+}
+
+#[test]
 fn sorted_elsewhere_is_one_by_one() {
     const KEYS: u64 = 1_000_000;
     let seed = 43;

@@ -150,7 +150,7 @@ impl BloomFilter {
                 next = take();
                 // Each sorter's digests fetch their share of the part after this one.
                 let coming = next.as_ref().map_or(&[][..], |(_, (_, part))| part);
-                let mut shares = coming.chunks(coming.len().div_ceil(sorters.len()).max(1));
+                let mut shares = coming.chunks(coming.len().div_ceil(sorters.len().max(1)).max(1));
                 for sorter in sorters {
                     let digests = sorter.lists.get(list).map_or(&[][..], Vec::as_slice);
                     let (from, region_blocks) = (number << cut.part_bits, cut.region_blocks);
