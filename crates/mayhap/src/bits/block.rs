@@ -103,6 +103,12 @@ impl Line for AtomicBlock {
 }
 
 impl AtomicBlock {
+    /// Writes the word at `lane`, for a caller that is the only one to write to this block.
+    #[inline(always)]
+    pub(crate) fn store_word(&self, lane: usize, word: u64) {
+        self.0[lane].store(word, Relaxed);
+    }
+
     /// Sets the bits of `mask`, and tells whether any was unset.
     ///
     /// First looks which words lack a bit, without a branch, then writes to those. With a branch for each word, adding

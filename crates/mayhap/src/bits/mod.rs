@@ -31,5 +31,5 @@ pub(crate) use prefetch::{
     prefetch_write,
 };
 pub(crate) use row::{flip_eight_bytes, flip_half, flip_one_of_two, set_byte, set_eight_bytes, words_mut};
-pub(crate) use stripes::{Stripes, Target, insert_exactly_once};
+pub(crate) use stripes::{Stripes, Target};
 pub(crate) use words::place;

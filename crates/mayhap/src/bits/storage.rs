@@ -120,8 +120,8 @@ impl Blocks for Owned {
 
 /// Blocks that many threads write.
 ///
-/// Writers set bits by `fetch_or` alone, so no bit is ever lost; the striped locks beside the blocks decide which of
-/// two threads adding one key at the same time was first.
+/// The striped locks beside them decide which of two threads adding one key at the same time was first, and say how bits
+/// are written so that none is ever lost.
 pub struct Shared {
     memory: BlockMemory,
     pub(crate) stripes: Stripes,

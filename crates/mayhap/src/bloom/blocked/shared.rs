@@ -2,7 +2,10 @@
 //!
 //! Asking takes no lock. Adding comes in two kinds: [`insert`](BloomFilter::insert) answers whether the key was new,
 //! and gives that answer to exactly one of the threads that add a key at the same time; it takes a short spin lock if
-//! the key isn't there yet. [`set`](BloomFilter::set) answers nothing and is lock-free.
+//! the key isn't there yet. [`set`](BloomFilter::set) answers nothing and is lock-free: nobody waits for a thread that
+//! lost its core. (The very first `set` waits until inserts under way are through.) It isn't faster: where a lock keeps
+//! other writers away, all bits of a key are written at once, while a filter that is also set without one takes an
+//! atomic instruction for each of them, in `set` and in `insert`.
 //!
 //! What one thread has added another sees as soon as they have met otherwise (a channel, a join, a lock), as with any
 //! memory in Rust; without that, soon. No bit is ever lost.
@@ -10,6 +13,8 @@
 use super::BloomFilter;
 use crate::bits::{Owned, Shared};
 use crate::bloom::kernel::{Answers, Keys, SharedBatch, SharedInsert, SharedSet, Source, Unasked};
+#[cfg(feature = "std")]
+use crate::bloom::kernel::{Regions, SharedSetLocked, second_digest};
 use crate::hash::{Digest, Key};
 
 impl BloomFilter {
@@ -72,7 +77,7 @@ impl BloomFilter<Shared> {
         self.insert_batch(digests, new);
     }
 
-    /// Adds a key without asking whether it was new. Lock-free.
+    /// Adds a key without asking whether it was new. Lock-free, once the first call has waited for inserts under way.
     #[inline]
     pub fn set<K: Key + ?Sized>(&self, key: &K) {
         self.set_hash(self.hash(key));
@@ -84,7 +89,7 @@ impl BloomFilter<Shared> {
         self.kernel.one::<SharedSet<'_>>(self.shape, &self.blocks, digest.get());
     }
 
-    /// Adds many keys without asking whether they were new. Lock-free.
+    /// Adds many keys without asking whether they were new. Lock-free, as [`set`](Self::set) is.
     pub fn set_each<K: Key>(&self, keys: &[K]) {
         match self.hasher.as_xxh3() {
             Some(xxh3) => self.set_batch(Keys(xxh3, keys)),
@@ -109,6 +114,24 @@ impl BloomFilter<Shared> {
         }
     }
 
+    /// Holds the locks of a key's blocks, for a caller that has more to decide than whether the key is new.
+    #[cfg(feature = "std")]
+    #[inline]
+    pub(in crate::bloom) fn lock_hash(&self, digest: Digest) -> (impl Drop, Option<impl Drop>) {
+        let two = self.shape.lines() == 2;
+        let regions = Regions::new(self.blocks.blocks(), two);
+        let first = regions.first_place(digest.get());
+        let second = if two { regions.second_place(second_digest(digest.get())) } else { first };
+        self.blocks.stripes.hold_both([first, second])
+    }
+
+    /// Adds a key [whose locks](Self::lock_hash) the caller holds; true if it was new.
+    #[cfg(feature = "std")]
+    #[inline]
+    pub(in crate::bloom) fn set_locked_hash(&self, digest: Digest) -> bool {
+        self.kernel.one::<SharedSetLocked<'_>>(self.shape, &self.blocks, digest.get())
+    }
+
     #[inline]
     fn insert_batch(&self, source: impl Source, answers: impl Answers) {
         let (blocks, stripes) = (self.blocks.blocks(), Some(&self.blocks.stripes));
@@ -117,6 +140,7 @@ impl BloomFilter<Shared> {
 
     #[inline]
     fn set_batch(&self, source: impl Source) {
+        self.blocks.stripes.open();
         let blocks = self.blocks.blocks();
         self.kernel
             .batch(self.shape, SharedBatch { blocks, stripes: None, source, answers: Unasked::default() });

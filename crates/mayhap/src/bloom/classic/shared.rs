@@ -1,7 +1,7 @@
 //! One filter, many threads: as `BloomFilter`'s, see there.
 
 use super::{ClassicBloom, in_groups};
-use crate::bits::{Owned, Shared, Target, insert_exactly_once, place, prefetch_write};
+use crate::bits::{Owned, Shared, Target, place, prefetch_write};
 use crate::bloom::scheme::Scheme;
 use crate::hash::{Digest, Key};
 
@@ -23,8 +23,10 @@ impl<C: Scheme<Hash = Digest>> ClassicBloom<C, Shared> {
 
     /// [`insert`](Self::insert) for a key that was hashed already.
     #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "only the lowest bits choose the lock")]
     pub fn insert_hash(&self, digest: Digest) -> bool {
-        insert_exactly_once(&Positions { filter: self, digest }, self.words.stripes.of(digest.get()))
+        let stripes = &self.words.stripes;
+        stripes.insert(&Positions { filter: self, digest }, || stripes.hold(digest.get() as usize))
     }
 
     /// Adds many keys: `new[i]` tells whether `keys[i]` was new, as by [`insert`](Self::insert) one by one.

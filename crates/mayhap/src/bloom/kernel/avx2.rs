@@ -9,7 +9,7 @@ use core::arch::x86_64::{
 };
 
 use super::{Batch, Draw, Eight, FIRST_DRAW, OneKey, Parts, SECOND_DRAW, Simd, batch_shape, one_shape};
-use crate::bits::{BLOCK_WORDS, Block, Line};
+use crate::bits::{AtomicBlock, BLOCK_WORDS, Block, Line};
 use crate::bloom::shape::Shape;
 use crate::cpu::{Avx2, Work};
 use crate::hash::MediumKey;
@@ -117,6 +117,16 @@ impl Simd for Avx2 {
         unsafe {
             let (words, mask) = (load(block), mask::<D>(digest));
             store(block, [_mm256_or_si256(words[0], mask[0]), _mm256_or_si256(words[1], mask[1])]);
+            !none_missing(words, mask)
+        }
+    }
+
+    #[inline(always)]
+    fn insert_alone<D: Draw>(self, block: &AtomicBlock, digest: u64) -> bool {
+        // SAFETY: AVX2, by `self`.
+        unsafe {
+            let (words, mask) = (load(block), mask::<D>(digest));
+            store_shared(block, [_mm256_or_si256(words[0], mask[0]), _mm256_or_si256(words[1], mask[1])]);
             !none_missing(words, mask)
         }
     }
@@ -236,5 +246,24 @@ pub(crate) fn store(block: &mut Block, words: [__m256i; 2]) {
     unsafe {
         _mm256_store_si256(halves, words[0]);
         _mm256_store_si256(halves.add(1), words[1]);
+    }
+}
+
+/// [`store`] while others read the block.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline]
+fn store_shared(block: &AtomicBlock, words: [__m256i; 2]) {
+    // SAFETY: the block is 64 bytes, aligned to 64, and of atomics, which may be written through a shared reference. As
+    // in `load`, the assembly stands for eight relaxed 64-bit stores: an aligned vector store writes each aligned 8-byte
+    // element in one piece.
+    unsafe {
+        core::arch::asm!(
+            "vmovdqa [{block}], {low}",
+            "vmovdqa [{block} + 32], {high}",
+            block = in(reg) core::ptr::from_ref(block),
+            low = in(ymm_reg) words[0],
+            high = in(ymm_reg) words[1],
+            options(nostack, preserves_flags)
+        );
     }
 }

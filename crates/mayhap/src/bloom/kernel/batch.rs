@@ -7,8 +7,8 @@ use super::fast_range;
 use super::one::{SharedTarget, contains_one, insert_one};
 use super::{Draw, Regions, Simd, second_digest};
 use crate::bits::{
-    AtomicBlock, Block, Line, Stripes, Target as _, insert_exactly_once, is_worth_prefetching, prefetch_read,
-    prefetch_row, prefetch_write,
+    AtomicBlock, Block, Line, Stripes, Target as _, is_worth_prefetching, prefetch_read, prefetch_row,
+    prefetch_write,
 };
 use crate::hash::{Digest, Digester, Key, prefetch_keys};
 
@@ -273,7 +273,7 @@ impl<V: Simd, D: Draw, const TWO: bool, Out: Answers> Step for InsertStep<'_, V,
 }
 
 /// Adds the keys of `source` to shared blocks. With stripes, `answers` get whether each was new, which is so for
-/// exactly one caller; without, nobody asks and nothing is locked.
+/// exactly one caller; without, nobody asks and nothing is locked: then they are [open](Stripes::open).
 pub(crate) struct SharedBatch<'a, In, Out> {
     pub(crate) blocks: &'a [AtomicBlock],
     pub(crate) stripes: Option<&'a Stripes>,
@@ -310,7 +310,10 @@ impl<V: Simd, D: Draw, const TWO: bool, Out: Answers> Step for SharedStep<'_, V,
             prefetch_one::<TWO, _>(self.regions, *digest, prefetch_write);
             // As likely as not the lock was last in another core's cache.
             if let Some(stripes) = self.stripes {
-                prefetch_write(stripes.of(*digest));
+                prefetch_write(stripes.of(self.regions.first_place(*digest)));
+                if TWO {
+                    prefetch_write(stripes.of(self.regions.second_place(second_digest(*digest))));
+                }
             }
         }
     }
@@ -320,7 +323,7 @@ impl<V: Simd, D: Draw, const TWO: bool, Out: Answers> Step for SharedStep<'_, V,
         for (answer, digest) in self.answers.group(from, digests.len()).iter_mut().zip(digests) {
             let target = SharedTarget::<V, D, TWO>::new(self.simd, self.regions, *digest);
             *answer = match self.stripes {
-                Some(stripes) => insert_exactly_once(&target, stripes.of(*digest)),
+                Some(stripes) => target.insert(stripes),
                 None => target.set(),
             };
         }

@@ -19,10 +19,12 @@ mod portable;
 pub(crate) use batch::FillPart;
 pub(crate) use batch::{Answers, Batch, ContainsBatch, InsertBatch, Keys, SharedBatch, Source, Unasked};
 pub(crate) use batch::{GROUP, Pace, Step, count_true, in_groups};
+#[cfg(feature = "std")]
+pub(crate) use one::SharedSetLocked;
 pub(crate) use one::{Contains, Insert, OneKey, Parts, SharedInsert, SharedSet};
 
 use super::shape::Shape;
-use crate::bits::{BLOCK_WORDS, Block, Line};
+use crate::bits::{AtomicBlock, BLOCK_WORDS, Block, Line};
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::Avx2;
 use crate::hash::{Digester, Key};
@@ -84,6 +86,8 @@ pub(crate) trait Simd: Copy {
     fn contains<D: Draw, L: Line>(self, line: &L, digest: u64) -> bool;
     /// Sets the bits of the digest; true if any was unset.
     fn insert<D: Draw>(self, block: &mut Block, digest: u64) -> bool;
+    /// [`insert`](Self::insert), for a caller that is the only one to write to the block, while others read it.
+    fn insert_alone<D: Draw>(self, block: &AtomicBlock, digest: u64) -> bool;
     /// The bits of the digest.
     fn mask<D: Draw>(self, digest: u64) -> [u64; BLOCK_WORDS];
 }
@@ -107,18 +111,30 @@ impl<'a, L: Line> Regions<&'a [L]> {
         Self { start: lines, count: lines.len() >> u32::from(two) }
     }
 
+    /// The number of the line in the first region.
+    #[inline(always)]
+    pub(crate) fn first_place(self, digest: u64) -> usize {
+        fast_range(digest, self.count)
+    }
+
+    /// The number of the line in the second region.
+    #[inline(always)]
+    pub(crate) fn second_place(self, second_digest: u64) -> usize {
+        self.count + fast_range(second_digest, self.count)
+    }
+
     #[inline(always)]
     #[allow(unsafe_code)]
     pub(crate) fn first(self, digest: u64) -> &'a L {
         // SAFETY: `fast_range` is below `count`, and `count` is at most the number of lines, which is above zero.
-        unsafe { self.start.get_unchecked(fast_range(digest, self.count)) }
+        unsafe { self.start.get_unchecked(self.first_place(digest)) }
     }
 
     #[inline(always)]
     #[allow(unsafe_code)]
     pub(crate) fn second(self, second_digest: u64) -> &'a L {
         // SAFETY: as in `first`; with two regions there are 2 · count lines, and the index is below that.
-        unsafe { self.start.get_unchecked(self.count + fast_range(second_digest, self.count)) }
+        unsafe { self.start.get_unchecked(self.second_place(second_digest)) }
     }
 }
 

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use super::{Draw, Regions, Simd, second_digest};
-use crate::bits::{AtomicBlock, Block, Line, Shared, Target, insert_exactly_once};
+use crate::bits::{AtomicBlock, Block, Line, Shared, Stripes, Target};
 use crate::hash::KeyHasher;
 
 /// Something done with one key, to be compiled for each [`Simd`] and each shape.
@@ -53,7 +53,7 @@ impl<'a> OneKey for SharedInsert<'a> {
     #[inline(always)]
     fn run<V: Simd, D: Draw, const TWO: bool>(simd: V, shared: &'a Shared, digest: u64) -> bool {
         let target = SharedTarget::<V, D, TWO>::new(simd, Regions::new(shared.blocks(), TWO), digest);
-        insert_exactly_once(&target, shared.stripes.of(digest))
+        target.insert(&shared.stripes)
     }
 }
 
@@ -64,7 +64,22 @@ impl<'a> OneKey for SharedSet<'a> {
     type Blocks = &'a Shared;
     #[inline(always)]
     fn run<V: Simd, D: Draw, const TWO: bool>(simd: V, shared: &'a Shared, digest: u64) -> bool {
+        shared.stripes.open();
         SharedTarget::<V, D, TWO>::new(simd, Regions::new(shared.blocks(), TWO), digest).set()
+    }
+}
+
+/// Adds the key to shared blocks whose locks the caller holds; true if it was new.
+#[cfg(feature = "std")]
+pub(crate) struct SharedSetLocked<'a>(PhantomData<&'a Shared>);
+
+#[cfg(feature = "std")]
+impl<'a> OneKey for SharedSetLocked<'a> {
+    type Blocks = &'a Shared;
+    #[inline(always)]
+    fn run<V: Simd, D: Draw, const TWO: bool>(simd: V, shared: &'a Shared, digest: u64) -> bool {
+        let target = SharedTarget::<V, D, TWO>::new(simd, Regions::new(shared.blocks(), TWO), digest);
+        shared.stripes.set_locked(&target)
     }
 }
 
@@ -111,6 +126,18 @@ impl<'a, V: Simd, D: Draw, const TWO: bool> SharedTarget<'a, V, D, TWO> {
     pub(super) fn new(simd: V, regions: Regions<&'a [AtomicBlock]>, digest: u64) -> Self {
         Self { simd, regions, digest, draw: PhantomData }
     }
+
+    /// Adds the key; true for exactly one caller.
+    #[inline(always)]
+    pub(super) fn insert(&self, stripes: &Stripes) -> bool {
+        let first = self.regions.first_place(self.digest);
+        if TWO {
+            let second = self.regions.second_place(second_digest(self.digest));
+            stripes.insert(self, || stripes.hold_both([first, second]))
+        } else {
+            stripes.insert(self, || stripes.hold(first))
+        }
+    }
 }
 
 impl<V: Simd, D: Draw, const TWO: bool> Target for SharedTarget<'_, V, D, TWO> {
@@ -127,5 +154,15 @@ impl<V: Simd, D: Draw, const TWO: bool> Target for SharedTarget<'_, V, D, TWO> {
         }
         let digest = second_digest(self.digest);
         self.regions.second(digest).or(&self.simd.mask::<D>(digest)) | any_unset
+    }
+
+    #[inline(always)]
+    fn set_alone(&self) -> bool {
+        let new = self.simd.insert_alone::<D>(self.regions.first(self.digest), self.digest);
+        if !TWO {
+            return new;
+        }
+        let digest = second_digest(self.digest);
+        self.simd.insert_alone::<D>(self.regions.second(digest), digest) | new
     }
 }

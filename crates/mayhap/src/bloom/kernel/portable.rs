@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::{Draw, FIRST_DRAW, OneKey, SECOND_DRAW, Simd, one_shape};
-use crate::bits::{BLOCK_WORDS, Block, Line};
+use crate::bits::{AtomicBlock, BLOCK_WORDS, Block, Line};
 use crate::bloom::shape::Shape;
 
 #[derive(Clone, Copy)]
@@ -38,6 +38,17 @@ impl Simd for Portable {
             let before = block.0[word];
             all &= before >> bit;
             block.0[word] = before | 1 << bit;
+        });
+        all == 0
+    }
+
+    #[inline(always)]
+    fn insert_alone<D: Draw>(self, block: &AtomicBlock, digest: u64) -> bool {
+        let mut all = 1;
+        for_each_bit::<D>(digest, |word, bit| {
+            let before = block.word(word);
+            all &= before >> bit;
+            block.store_word(word, before | 1 << bit);
         });
         all == 0
     }

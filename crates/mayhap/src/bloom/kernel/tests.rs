@@ -95,6 +95,33 @@ fn kernels_agree_on_random_blocks_owned_and_shared() {
     }
 }
 
+/// Every way to write to shared blocks: under locks while nobody writes without, without, and under locks beside that.
+#[test]
+fn shared_blocks_are_written_as_owned_ones() {
+    let digests = digests(6_000);
+    for shape in Shape::ALL {
+        for kernel in Kernel::all() {
+            let mut owned = Owned::zeroed(300).unwrap();
+            let shared = Shared::zeroed(300).unwrap();
+            let (first, rest) = digests.split_at(2_000);
+            let (second, third) = rest.split_at(2_000);
+            for digest in first {
+                let new = kernel.one::<SharedInsert<'_>>(shape, &shared, *digest);
+                assert_eq!(new, insert(kernel, shape, &mut owned, *digest));
+            }
+            for digest in second {
+                kernel.one::<SharedSet<'_>>(shape, &shared, *digest);
+                insert(kernel, shape, &mut owned, *digest);
+            }
+            for digest in third {
+                let new = kernel.one::<SharedInsert<'_>>(shape, &shared, *digest);
+                assert_eq!(new, insert(kernel, shape, &mut owned, *digest));
+            }
+            assert!(*Owned::from(shared) == *owned, "{shape:?} {kernel:?}");
+        }
+    }
+}
+
 /// The parts of a filter that is asked.
 struct Asked<'a>(&'a Owned, &'a KeyHasher);
 

@@ -1,7 +1,7 @@
 //! One growing filter, many threads.
 //!
 //! Asking takes no lock: layers are only ever added, and a full one never changes again. Adding a key that no layer has
-//! takes one short spin lock of the newest layer, chosen by the key's digest. Growing takes all of them, after the new
+//! takes the short spin locks of its blocks in the newest layer. Growing takes all of them, after the new
 //! layer has been made: so whoever holds one knows that the newest layer is still the newest, and that all others are
 //! as they will be for ever. That is why "new" is answered to exactly one of the threads that add a key at the same
 //! time, even while the filter grows.
@@ -185,7 +185,7 @@ impl SharedScalableBloom {
     #[inline]
     fn insert_newest(&self, count: usize, digest: Digest) -> Option<bool> {
         let newest = self.layers.get(count - 1)?;
-        let _held = newest.filter.storage().stripes.hold(digest.get());
+        let _held = newest.filter.lock_hash(digest);
         if self.layers.count() != count {
             return None;
         }
@@ -195,7 +195,7 @@ impl SharedScalableBloom {
         if !newest.take_room(self.settings.growth) {
             return None;
         }
-        newest.filter.set_hash(digest);
+        newest.filter.set_locked_hash(digest);
         Some(true)
     }
 
