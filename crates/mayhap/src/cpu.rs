@@ -52,6 +52,12 @@ impl Avx2 {
         has.then(|| Self { has_avx512: has_avx512() })
     }
 
+    /// The proof of AVX-512, if it has that.
+    #[inline(always)]
+    pub(crate) fn avx512(self) -> Option<Avx512> {
+        self.has_avx512.then_some(Avx512(()))
+    }
+
     /// The same without AVX-512, if it has that.
     #[cfg(test)]
     pub(crate) fn by_itself(self) -> Option<Self> {
@@ -61,8 +67,40 @@ impl Avx2 {
     /// Does something with AVX2, and with AVX-512 if there is.
     #[inline(always)]
     pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
-        // SAFETY: `self` is the proof that the CPU has AVX2, and AVX-512 where it says so.
-        unsafe { if self.has_avx512 { run_with_avx512(work) } else { run_with_avx2(work) } }
+        match self.avx512() {
+            Some(avx512) => avx512.run(work),
+            None => self.run_without_avx512(work),
+        }
+    }
+
+    /// Does something with AVX2 alone.
+    #[inline(always)]
+    pub(crate) fn run_without_avx512<W: Work>(self, work: W) -> W::Output {
+        // SAFETY: `self` is the proof that the CPU has AVX2.
+        unsafe { run_with_avx2(work) }
+    }
+}
+
+/// The proof that this CPU has AVX-512 beside AVX2.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Avx512(());
+
+#[cfg(target_arch = "x86_64")]
+impl Avx512 {
+    /// Does something with AVX-512.
+    #[inline(always)]
+    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
+        // SAFETY: `self` is the proof that the CPU has AVX-512.
+        unsafe { run_with_avx512(work) }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl From<Avx512> for Avx2 {
+    #[inline(always)]
+    fn from(_: Avx512) -> Self {
+        Self { has_avx512: true }
     }
 }
 

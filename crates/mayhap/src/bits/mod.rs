@@ -26,6 +26,8 @@ pub use storage::Mapped;
 pub use storage::{Blocks, Owned, Shared, View};
 pub use words::{Words, WordsMut};
 
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+pub(crate) use prefetch::prefetch_once;
 pub(crate) use prefetch::{
     is_worth_prefetching, prefetch_address, prefetch_address_to_write, prefetch_read, prefetch_row,
     prefetch_write,

@@ -30,6 +30,18 @@ pub(crate) fn prefetch_address<T>(address: *const T) {
     let _ = address;
 }
 
+/// Starts loading the line at an address that will be read once: past the second-level cache, so that it takes no other
+/// line's place there. There need not be anything at it.
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[inline(always)]
+pub(crate) fn prefetch_once<T>(address: *const T) {
+    // SAFETY: as in `prefetch_address`.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_NTA, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_NTA>(address.cast());
+    }
+}
+
 /// Starts loading `count` values of a row from number `from` on, each line of them once. There need not be so many.
 #[inline(always)]
 pub(crate) fn prefetch_row<T>(row: &[T], from: usize, count: usize) {

@@ -14,6 +14,8 @@
 mod chunks;
 pub mod functions;
 mod hasher;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod in_a_row;
 mod key;
 mod secret;
 mod xxh3;
@@ -22,6 +24,8 @@ pub(crate) use chunks::in_chunks;
 pub use functions::NamedHash;
 pub(crate) use hasher::Digester;
 pub use hasher::{Digest, HashFunction, HashId, KeyHasher};
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+pub(crate) use in_a_row::fetch_following;
 pub use key::Key;
 pub(crate) use key::prefetch_keys;
 #[cfg(target_arch = "x86_64")]

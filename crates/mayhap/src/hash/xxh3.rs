@@ -35,6 +35,12 @@ impl<'a> MediumKey<'a> {
     pub(crate) fn new(key: &'a [u8]) -> Option<Self> {
         (17..=64).contains(&key.len()).then_some(Self(key))
     }
+
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    #[inline(always)]
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        self.0
+    }
 }
 
 /// XXH3-64 under one seed.

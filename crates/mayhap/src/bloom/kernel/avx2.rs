@@ -23,6 +23,9 @@ impl Avx2 {
             if Self::COMPILED_FOR_IT {
                 return O::run::<_, Eight, false>(self, blocks, digest);
             }
+            if let Some(avx512) = self.avx512() {
+                return avx512.one_eight::<O>(blocks, digest);
+            }
             // SAFETY: `self` is the proof that the CPU has AVX2.
             unsafe { one_eight::<O>(self, blocks, digest) }
         } else {
@@ -34,6 +37,9 @@ impl Avx2 {
     /// A key of eight bytes in the most common shape, hashed on the way by XXH3, which is the filter's function.
     #[inline(always)]
     pub(super) fn one_eight_bytes<'a, P: Parts<'a>>(self, filter: P, key: u64) -> bool {
+        if let Some(avx512) = self.avx512() {
+            return avx512.one_eight_bytes(filter, key);
+        }
         // SAFETY: `self` is the proof that the CPU has AVX2.
         unsafe { one_eight_bytes_eight(self, filter, key) }
     }
@@ -41,28 +47,34 @@ impl Avx2 {
     /// A key of 17 to 64 bytes, likewise.
     #[inline(always)]
     pub(super) fn one_medium<'a, P: Parts<'a>>(self, filter: P, key: MediumKey<'_>) -> bool {
+        if let Some(avx512) = self.avx512() {
+            return avx512.one_medium(filter, key);
+        }
         // SAFETY: as above.
         unsafe { one_medium_eight(self, filter, key) }
     }
 
     #[inline(always)]
     pub(super) fn batch(self, shape: Shape, batch: impl Batch) {
-        self.run(BatchOfAnyShape { avx2: self, shape, batch });
+        match self.avx512() {
+            Some(simd) => simd.run(BatchOfAnyShape { simd, shape, batch }),
+            None => self.run_without_avx512(BatchOfAnyShape { simd: self, shape, batch }),
+        }
     }
 }
 
-struct BatchOfAnyShape<B> {
-    avx2: Avx2,
+struct BatchOfAnyShape<V, B> {
+    simd: V,
     shape: Shape,
     batch: B,
 }
 
-impl<B: Batch> Work for BatchOfAnyShape<B> {
+impl<V: Simd, B: Batch> Work for BatchOfAnyShape<V, B> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        batch_shape(self.avx2, self.shape, self.batch);
+        batch_shape(self.simd, self.shape, self.batch);
     }
 }
 

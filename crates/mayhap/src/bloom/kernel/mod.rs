@@ -5,12 +5,14 @@
 //! highest bits of the product choose the first position, the next ones the second, and so on. They don't depend on N,
 //! so OR-ing neighbouring blocks gives exactly the smaller filter of the same keys ("folding").
 //!
-//! The algorithm is written once, generic over [`Simd`], the few operations on a block; [`portable`] and [`avx2`] are
-//! its two implementations, and [`Kernel`] the choice between them, made once per filter. [`one`] has what is done with
+//! The algorithm is written once, generic over [`Simd`], the few operations on a block; [`portable`], [`avx2`] and
+//! [`avx512`] are its implementations, and [`Kernel`] the choice between them, made once per filter. [`one`] has what is done with
 //! a single key, [`batch`] what is done with many.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod batch;
 mod one;
 mod portable;
@@ -27,6 +29,8 @@ use super::shape::Shape;
 use crate::bits::{AtomicBlock, BLOCK_WORDS, Block, Line};
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::Avx2;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+use crate::hash::fetch_following;
 use crate::hash::{Digester, Key};
 #[cfg(target_arch = "x86_64")]
 use crate::hash::{MediumKey, eight_made_bytes, holds_its_bytes};
@@ -230,6 +234,8 @@ impl Kernel {
             if holds_its_bytes::<K>()
                 && let Some(key) = MediumKey::new(key.key_bytes().as_ref())
             {
+                #[cfg(feature = "std")]
+                fetch_following(key.bytes());
                 return avx2.one_medium(filter, key);
             }
         }

@@ -1,4 +1,4 @@
-//! The two implementations agree, and do what the recipe says.
+//! All implementations agree, and do what the recipe says.
 
 use super::*;
 use crate::bits::{Blocks, Owned, Shared};
