@@ -32,6 +32,8 @@ pub(crate) use prefetch::{
     is_worth_prefetching, prefetch_address, prefetch_address_to_write, prefetch_read, prefetch_row,
     prefetch_write,
 };
-pub(crate) use row::{flip_eight_bytes, flip_half, flip_one_of_two, set_byte, set_eight_bytes, words_mut};
+pub(crate) use row::{
+    clear_quarter, flip_eight_bytes, flip_half, flip_one_of_two, set_byte, set_eight_bytes, words_mut,
+};
 pub(crate) use stripes::{Stripes, Target};
 pub(crate) use words::place;

@@ -33,6 +33,23 @@ pub(super) fn halves(blocks: &[Block]) -> &[u32] {
     unsafe { core::slice::from_raw_parts(blocks.as_ptr().cast(), blocks.len() * 2 * BLOCK_WORDS) }
 }
 
+/// Writes a zero over the quarter word with this number among those of all blocks in a row, the lowest of a word first.
+#[inline(always)]
+pub(crate) fn clear_quarter(blocks: &mut [Block], index: usize) {
+    #[cfg(target_endian = "little")]
+    {
+        // SAFETY: a block is 32 quarter words without padding; any of them are a valid block, and the borrow is exclusive.
+        let quarters = unsafe {
+            core::slice::from_raw_parts_mut(blocks.as_mut_ptr().cast::<u16>(), blocks.len() * 4 * BLOCK_WORDS)
+        };
+        quarters[index] = 0;
+    }
+    #[cfg(not(target_endian = "little"))]
+    {
+        words_mut(blocks)[index / 4] &= !(0xffff << (16 * (index % 4)));
+    }
+}
+
 /// Changes the bits of the half word with this number that are ones in `bits`.
 #[inline(always)]
 pub(crate) fn flip_half(blocks: &mut [Block], index: usize, bits: u32) {

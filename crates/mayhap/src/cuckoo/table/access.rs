@@ -2,10 +2,12 @@
 
 use core::hint::select_unpredictable;
 
-use super::buckets::Grid;
+use super::buckets::{Found, Grid, Survey};
+use super::lanes::Lanes;
 use super::register::Register;
 use crate::bits::{
-    BLOCK_BITS, BLOCK_BYTES, Block, Line, flip_eight_bytes, flip_half, flip_one_of_two, words_mut,
+    BLOCK_BITS, BLOCK_BYTES, Block, Line, clear_quarter, flip_eight_bytes, flip_half, flip_one_of_two,
+    words_mut,
 };
 
 /// Where a bucket is in a row of lines, in one number, to be kept. Only the [`Access`] that made it knows what it counts.
@@ -39,6 +41,30 @@ pub(super) trait Access<R: Register> {
     fn address<L: Line>(lines: &[L], place: Place) -> *const L;
     /// The bucket in the lowest bits; what stands above it means nothing.
     fn load<L: Line>(lines: &[L], at: At) -> R;
+    /// Takes a fingerprint out of one of two buckets, the first if so it is said, in which it stands from bit `from` on.
+    #[inline(always)]
+    fn take_from(blocks: &mut [Block], places: [At; 2], is_first: bool, from: u32, fingerprint: u32) {
+        Self::flip_one_from(blocks, places, is_first, from, fingerprint);
+    }
+
+    // What is asked of two loaded buckets, where there is a shorter way than with each by itself.
+
+    /// Whether they have the fingerprint.
+    #[inline(always)]
+    fn have(_first: R, _second: R, _fingerprint: u32) -> Option<bool> {
+        None
+    }
+    /// Where it is.
+    #[inline(always)]
+    fn find(_first: R, _second: R, _fingerprint: u32) -> Option<Found> {
+        None
+    }
+    /// What an insert has to know of them.
+    #[inline(always)]
+    fn survey(_first: R, _second: R, _fingerprint: u32) -> Option<Survey> {
+        None
+    }
+
     /// Changes the bits of the bucket that are ones in `bits`.
     fn flip(blocks: &mut [Block], at: At, bits: R);
     /// The same with a number that stands from bit `from` of the bucket on.
@@ -81,6 +107,16 @@ fn index(place: Place) -> usize {
 pub(super) trait Unit: Register {
     fn load<L: Line>(lines: &[L], index: usize) -> Self;
     fn flip(blocks: &mut [Block], index: usize, bits: Self);
+    /// Takes a fingerprint out that stands from bit `from` on.
+    #[inline(always)]
+    fn take_from(blocks: &mut [Block], index: usize, from: u32, fingerprint: u32) {
+        Self::flip(blocks, index, Self::from_u32(fingerprint) << from);
+    }
+    /// All lanes of two buckets, if there is a register for them.
+    #[inline(always)]
+    fn lanes(_first: Self, _second: Self) -> Option<Lanes> {
+        None
+    }
 }
 
 impl Unit for u64 {
@@ -92,6 +128,18 @@ impl Unit for u64 {
     #[inline(always)]
     fn flip(blocks: &mut [Block], index: usize, bits: Self) {
         words_mut(blocks)[index] ^= bits;
+    }
+
+    /// A store instead of a load, a shift and a store.
+    #[inline(always)]
+    fn take_from(blocks: &mut [Block], index: usize, from: u32, _fingerprint: u32) {
+        clear_quarter(blocks, 4 * index + (from / 16) as usize);
+    }
+
+    /// Four lanes of 16 bits each: no other layout has whole buckets of 64.
+    #[inline(always)]
+    fn lanes(first: Self, second: Self) -> Option<Lanes> {
+        Lanes::new(first, second)
     }
 }
 
@@ -126,6 +174,32 @@ impl<R: Unit> Access<R> for Whole {
     #[inline(always)]
     fn load<L: Line>(lines: &[L], at: At) -> R {
         R::load(lines, at.index)
+    }
+
+    #[inline(always)]
+    fn take_from(
+        blocks: &mut [Block],
+        [first, second]: [At; 2],
+        is_first: bool,
+        from: u32,
+        fingerprint: u32,
+    ) {
+        R::take_from(blocks, At::either(is_first, first, second).index, from, fingerprint);
+    }
+
+    #[inline(always)]
+    fn have(first: R, second: R, fingerprint: u32) -> Option<bool> {
+        R::lanes(first, second).map(|lanes| lanes.have(fingerprint))
+    }
+
+    #[inline(always)]
+    fn find(first: R, second: R, fingerprint: u32) -> Option<Found> {
+        R::lanes(first, second).map(|lanes| lanes.find(fingerprint))
+    }
+
+    #[inline(always)]
+    fn survey(first: R, second: R, fingerprint: u32) -> Option<Survey> {
+        R::lanes(first, second).map(|lanes| lanes.survey(fingerprint))
     }
 
     #[inline(always)]

@@ -1,5 +1,7 @@
 //! What is done with one bucket, and which of the ways to do it a layout has.
 
+use core::hint::select_unpredictable;
+
 use super::access::{At, Place, Whole, Window, fits_64};
 use super::packed::{Halves, Packed};
 use super::places::multiply_high;
@@ -13,6 +15,34 @@ pub(super) type Entries = [u32; 8];
 /// What is said instead of a free place when there is none: higher than all places. No `Option`, of which the compiler
 /// makes a branch, and how full a bucket is can't be predicted.
 pub(super) const NOWHERE: u32 = u32::MAX;
+
+/// Where something is in two buckets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Whether it is in the first of them.
+    pub(super) is_first: bool,
+    /// Its place there, or [`NOWHERE`].
+    pub(super) from: u32,
+}
+
+/// What an insert has to know of the two buckets of a fingerprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Survey {
+    /// Whether one of them holds the fingerprint.
+    pub(super) is_there: bool,
+    /// Where there is room for it, in the emptier of the two, as far as the lowest free place tells: buckets that fill
+    /// evenly are less often both full.
+    pub(super) free: Found,
+}
+
+impl Survey {
+    /// From what [`free`](Buckets::free) said of each.
+    #[inline(always)]
+    pub(super) fn new(is_there: bool, in_first: u32, in_second: u32) -> Self {
+        let is_first = in_first <= in_second;
+        Self { is_there, free: Found { is_first, from: select_unpredictable(is_first, in_first, in_second) } }
+    }
+}
 
 /// What can be done with one bucket of a row of lines. Fingerprints are never 0.
 pub(super) trait Buckets: Copy {
@@ -37,6 +67,18 @@ pub(super) trait Buckets: Copy {
     fn count<L: Line>(self, lines: &[L], at: At, fingerprint: u32) -> u32;
     /// Something free, for [`put`](Self::put), or [`NOWHERE`]; usually the lower, the emptier the bucket is.
     fn free<L: Line>(self, lines: &[L], at: At) -> u32;
+    /// Whether one of two buckets holds the fingerprint. Both are looked at, always: which of the two holds a key can't be
+    /// predicted.
+    #[inline(always)]
+    fn either_has<L: Line>(self, lines: &[L], [first, second]: [At; 2], fingerprint: u32) -> bool {
+        self.has(lines, first, fingerprint) | self.has(lines, second, fingerprint)
+    }
+    /// What an insert has to know of both.
+    #[inline(always)]
+    fn survey<L: Line>(self, lines: &[L], places: [At; 2], fingerprint: u32) -> Survey {
+        let [in_first, in_second] = places.map(|at| self.free(lines, at));
+        Survey::new(self.either_has(lines, places, fingerprint), in_first, in_second)
+    }
     /// Puts a fingerprint where [`free`](Self::free) found room.
     fn put(self, blocks: &mut [Block], at: At, free: u32, fingerprint: u32);
     /// Takes the fingerprint out of one of two buckets, which may be the same, once; false if neither has it. Both are looked

@@ -2,11 +2,13 @@
 //! [`ScalableCuckoo`](super::ScalableCuckoo): digests in, answers out.
 //!
 //! [`places`] is the recipe from a digest to two buckets. [`buckets`] is what is done with one bucket; [`packed`] and
-//! [`sorted`] are the ways to do it, in a [`register`], which [`access`] fills. [`search`] makes room in full buckets. [`many`] does all of it
+//! [`sorted`] are the ways to do it, in a [`register`], which [`access`] fills, and for the most common kind in [`lanes`] of both
+//! buckets. [`search`] makes room in full buckets. [`many`] does all of it
 //! for many digests at once.
 
 mod access;
 mod buckets;
+mod lanes;
 mod many;
 mod packed;
 mod places;
@@ -17,7 +19,6 @@ mod sorted;
 pub(super) use places::Places;
 pub(super) use search::Search;
 
-use core::hint::select_unpredictable;
 use core::slice;
 
 use super::layout::CuckooLayout;
@@ -25,7 +26,7 @@ use crate::bits::{AllocError, BLOCK_BYTES, Block, Blocks, Line, Owned, prefetch_
 use crate::codec::FormatError;
 use crate::filter::InsertError;
 use access::{At, Place};
-use buckets::{Buckets, Format, NOWHERE, Operation};
+use buckets::{Buckets, Format, NOWHERE, Operation, Survey};
 use places::Spot;
 
 /// Buckets of fingerprints.
@@ -217,8 +218,7 @@ impl Located {
     #[inline(always)]
     fn is_in<B: Buckets, L: Line>(self, buckets: B, lines: &[L]) -> bool {
         let (first, second, fingerprint) = self.open(buckets);
-        // Both are looked at, always: which of the two holds a key can't be predicted.
-        buckets.has(lines, first, fingerprint) | buckets.has(lines, second, fingerprint)
+        buckets.either_has(lines, [first, second], fingerprint)
     }
 
     /// Takes the fingerprint out of one of the two; false if neither has it.
@@ -298,21 +298,14 @@ impl Operation for Insert<'_> {
         let Self { blocks, places, len, spot, unless_there, search } = self;
         let fingerprint = spot.fingerprint;
         let located = Located::new(buckets, spot);
-        let is_there = located.is_in(buckets, blocks);
+        let (first, second, _) = located.open(buckets);
+        let Survey { is_there, free } = buckets.survey(blocks, [first, second], fingerprint);
         if unless_there && is_there {
             return Ok(false);
         }
-        // The emptier of the two, as far as the lowest free place tells: buckets fill evenly, and fewer keys find both
-        // of theirs full.
-        let (first, second, _) = located.open(buckets);
-        let in_first = buckets.free(blocks, first);
-        let in_second = buckets.free(blocks, second);
-        let is_first = in_first <= in_second;
-        match select_unpredictable(is_first, in_first, in_second) {
+        match free.from {
             NOWHERE => search.make_room(buckets, blocks, places, spot)?,
-            free => {
-                buckets.put(blocks, At::either(is_first, first, second), free, fingerprint);
-            }
+            from => buckets.put(blocks, At::either(free.is_first, first, second), from, fingerprint),
         }
         *len += 1;
         Ok(!is_there)

@@ -4,7 +4,7 @@ use core::hint::select_unpredictable;
 use core::marker::PhantomData;
 
 use super::access::{Access, At, Place, Whole, Window, low_bits};
-use super::buckets::{Buckets, Entries, Grid, NOWHERE};
+use super::buckets::{Buckets, Entries, Found, Grid, NOWHERE, Survey};
 use super::register::Register;
 use crate::bits::{Block, Line};
 
@@ -69,6 +69,14 @@ impl<R: Register, A: Access<R>> Packed<R, A> {
         lanes.minus(self.ones) & !lanes & self.tops
     }
 
+    /// The first bit of the lowest lane that is zero, or [`NOWHERE`].
+    #[inline(always)]
+    fn free_in(self, lanes: R) -> u32 {
+        let top = self.top;
+        let free = self.lowest_zero(lanes);
+        select_unpredictable(free == R::ZERO, NOWHERE, free.lowest().wrapping_sub(top))
+    }
+
     /// The highest bit of every lane that is zero, and of no other.
     #[inline(always)]
     fn all_zeros(self, lanes: R) -> R {
@@ -115,8 +123,26 @@ impl<R: Register, A: Access<R> + Copy> Buckets for Packed<R, A> {
 
     #[inline(always)]
     fn free<L: Line>(self, lines: &[L], at: At) -> u32 {
-        let free = self.lowest_zero(A::load(lines, at));
-        select_unpredictable(free == R::ZERO, NOWHERE, free.lowest().wrapping_sub(self.top))
+        self.free_in(A::load(lines, at))
+    }
+
+    #[inline(always)]
+    fn either_has<L: Line>(self, lines: &[L], places: [At; 2], fingerprint: u32) -> bool {
+        let [first, second] = places.map(|at| A::load(lines, at));
+        A::have(first, second, fingerprint).unwrap_or_else(|| {
+            let wanted = self.ones.times(R::from_u32(fingerprint));
+            let [first, second] = [first, second].map(|lanes| self.lowest_zero(lanes ^ wanted));
+            first | second != R::ZERO
+        })
+    }
+
+    #[inline(always)]
+    fn survey<L: Line>(self, lines: &[L], places: [At; 2], fingerprint: u32) -> Survey {
+        let [first, second] = places.map(|at| A::load(lines, at));
+        A::survey(first, second, fingerprint).unwrap_or_else(|| {
+            let is_there = self.either_has(lines, places, fingerprint);
+            Survey::new(is_there, self.free_in(first), self.free_in(second))
+        })
     }
 
     #[inline(always)]
@@ -126,15 +152,19 @@ impl<R: Register, A: Access<R> + Copy> Buckets for Packed<R, A> {
 
     #[inline(always)]
     fn remove(self, blocks: &mut [Block], places: [At; 2], fingerprint: u32) -> bool {
-        let [first, second] = places;
-        let in_first = self.lowest_zero(self.differences(blocks, first, fingerprint));
-        let in_second = self.lowest_zero(self.differences(blocks, second, fingerprint));
-        let is_first = in_first != R::ZERO;
-        let found = select_unpredictable(is_first, in_first, in_second);
-        if found == R::ZERO {
+        let [first, second] = places.map(|at| A::load(blocks, at));
+        let found = A::find(first, second, fingerprint).unwrap_or_else(|| {
+            let wanted = self.ones.times(R::from_u32(fingerprint));
+            let [in_first, in_second] = [first, second].map(|lanes| self.lowest_zero(lanes ^ wanted));
+            let is_first = in_first != R::ZERO;
+            let found = select_unpredictable(is_first, in_first, in_second);
+            let from = if found == R::ZERO { NOWHERE } else { found.lowest() - self.top };
+            Found { is_first, from }
+        });
+        if found.from == NOWHERE {
             return false;
         }
-        A::flip_one_from(blocks, places, is_first, found.lowest() - self.top, fingerprint);
+        A::take_from(blocks, places, found.is_first, found.from, fingerprint);
         true
     }
 
