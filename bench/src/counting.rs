@@ -35,9 +35,11 @@ fn everybody(n: usize) -> Vec<Entrant> {
     ];
     if n < NARROW_ONLY {
         entrants.extend([
+            entrant::<NaiveCounting<4, false, 8, RandomState>>(Role::Peer),
             entrant::<NaiveCounting<4, false, 8>>(Role::Peer),
             entrant::<Calls<Counting<8>>>(Role::Calls),
             entrant::<Batches<Counting<8>>>(Role::Batches),
+            entrant::<NaiveCounting<4, false, 16, RandomState>>(Role::Peer),
             entrant::<NaiveCounting<4, false, 16>>(Role::Peer),
             entrant::<Calls<Counting<16>>>(Role::Calls),
             entrant::<Batches<Counting<16>>>(Role::Batches),

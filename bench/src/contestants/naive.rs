@@ -84,7 +84,9 @@ impl<K: Hash, const HASHES: u32, const TUNED: bool, const BITS: u32, S: Pair> Co
     for NaiveCounting<HASHES, TUNED, BITS, S>
 {
     const NAME: &'static str = match (HASHES, TUNED, BITS) {
-        _ if S::IS_STANDARD => "naive counting, four counters, std's hasher",
+        (_, _, 4) if S::IS_STANDARD => "naive counting, four counters, std's hasher",
+        (_, _, 8) if S::IS_STANDARD => "naive counting, four 8-bit counters, std's hasher",
+        _ if S::IS_STANDARD => "naive counting, four 16-bit counters, std's hasher",
         (0, false, _) => "naive counting, best k",
         (0, true, _) => "naive counting, best k, tuned",
         (_, true, _) => "naive counting, four counters, tuned",

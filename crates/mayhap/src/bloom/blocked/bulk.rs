@@ -11,6 +11,7 @@ use core::ops::DerefMut;
 use std::sync::{Mutex, PoisonError};
 
 use super::BloomFilter;
+use crate::bits::{BLOCK_WORDS, prefetch_address_to_write};
 use crate::bloom::kernel::{FillPart, Unasked, fast_range, second_digest};
 use crate::bloom::shape::Shape;
 use crate::hash::Digest;
@@ -225,12 +226,12 @@ impl BulkSorter {
         let Self { cut, lists, len } = self;
         let (first, second) = lists.split_at_mut(cut.parts);
         for digest in digests {
-            first[cut.part_of(digest.get())].push(*digest);
+            put(&mut first[cut.part_of(digest.get())], *digest);
         }
         if cut.is_twice {
             for digest in digests {
                 let digest = second_digest(digest.get());
-                second[cut.part_of(digest)].push(Digest::new(digest));
+                put(&mut second[cut.part_of(digest)], Digest::new(digest));
             }
         }
         *len += digests.len();
@@ -252,6 +253,14 @@ impl BulkSorter {
         self.lists.iter_mut().for_each(Vec::clear);
         self.len = 0;
     }
+}
+
+/// Appends a digest, and asks for the list's next line: it will be written some thousand digests later, and a CPU doesn't
+/// see hundreds of lists grow.
+#[inline(always)]
+fn put(list: &mut Vec<Digest>, digest: Digest) {
+    list.push(digest);
+    prefetch_address_to_write(list.as_ptr().wrapping_add(list.len() + BLOCK_WORDS));
 }
 
 impl fmt::Debug for BulkSorter {
