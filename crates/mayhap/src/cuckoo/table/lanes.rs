@@ -16,8 +16,8 @@ mod sse2 {
 
     use super::super::buckets::{Found, NOWHERE, Survey};
 
-    /// The lanes of both buckets, by turns. So of all lanes that hold a number the lowest is in the bucket where it is
-    /// lower, and one search finds both.
+    /// The lanes of both buckets, by turns. So the lowest of all lanes that are free is in the bucket that is emptier, and one
+    /// search finds both.
     #[derive(Clone, Copy)]
     pub(in super::super) struct Lanes(__m128i);
 
@@ -48,19 +48,29 @@ mod sse2 {
             self.equal_to(fingerprint) != 0
         }
 
-        /// Where a number is.
+        /// Where the fingerprint is: in the first bucket, if it is in both.
         #[inline(always)]
-        pub(in super::super) fn find(self, number: u32) -> Found {
-            let equal = self.equal_to(number);
-            let bit = equal.trailing_zeros();
-            Found { is_first: bit & 2 == 0, from: if equal == 0 { NOWHERE } else { bit / 4 * 16 } }
+        pub(in super::super) fn find(self, fingerprint: u32) -> Found {
+            let equal = self.equal_to(fingerprint);
+            let in_first = equal & OF_THE_FIRST;
+            lowest(if in_first == 0 { equal } else { in_first })
         }
 
         /// What an insert has to know of them.
         #[inline(always)]
         pub(in super::super) fn survey(self, fingerprint: u32) -> Survey {
-            Survey { is_there: self.have(fingerprint), free: self.find(0) }
+            Survey { is_there: self.have(fingerprint), free: lowest(self.equal_to(0)) }
         }
+    }
+
+    /// The bits of the first bucket's lanes.
+    const OF_THE_FIRST: u32 = 0x3333;
+
+    /// The lowest of the lanes that have their two bits set.
+    #[inline(always)]
+    fn lowest(lanes: u32) -> Found {
+        let bit = lanes.trailing_zeros();
+        Found { is_first: bit & 2 == 0, from: if lanes == 0 { NOWHERE } else { bit / 4 * 16 } }
     }
 }
 
@@ -94,17 +104,13 @@ mod nowhere {
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
-    use super::super::buckets::{Found, NOWHERE, Survey};
+    use super::super::buckets::{NOWHERE, Survey};
     use super::*;
     use proptest::prelude::*;
 
     /// Lane by lane.
-    fn find(first: [u16; 4], second: [u16; 4], number: u16) -> Found {
-        let place = |bucket: [u16; 4]| {
-            bucket.iter().position(|lane| *lane == number).map_or(NOWHERE, |lane| 16 * lane as u32)
-        };
-        let is_first = place(first) <= place(second);
-        Found { is_first, from: place(first).min(place(second)) }
+    fn place(bucket: [u16; 4], number: u16) -> u32 {
+        bucket.iter().position(|lane| *lane == number).map_or(NOWHERE, |lane| 16 * lane as u32)
     }
 
     fn bucket(lanes: [u16; 4]) -> u64 {
@@ -125,12 +131,14 @@ mod tests {
             let (first, second) = if few { ([a, b, c, d], [e, f, g, h]) } else { (first, second) };
             let fingerprint = fingerprint.max(1);
             let lanes = Lanes::new(bucket(first), bucket(second)).unwrap();
-            let found = find(first, second, fingerprint);
-            let is_there = found.from != NOWHERE;
-            prop_assert_eq!(lanes.find(fingerprint.into()), found);
+            let [in_first, in_second] = [first, second].map(|bucket| place(bucket, fingerprint));
+            let is_there = in_first != NOWHERE || in_second != NOWHERE;
             prop_assert_eq!(lanes.have(fingerprint.into()), is_there);
-            let free = find(first, second, 0);
-            prop_assert_eq!(lanes.survey(fingerprint.into()), Survey { is_there, free });
+            let found = lanes.find(fingerprint.into());
+            prop_assert_eq!(found.from, if in_first == NOWHERE { in_second } else { in_first });
+            prop_assert!(!is_there || found.is_first == (in_first != NOWHERE));
+            let survey = Survey::new(is_there, place(first, 0), place(second, 0));
+            prop_assert_eq!(lanes.survey(fingerprint.into()), survey);
         }
     }
 }
