@@ -3,9 +3,10 @@
 //! Asking takes no lock. Adding comes in two kinds: [`insert`](BloomFilter::insert) answers whether the key was new,
 //! and gives that answer to exactly one of the threads that add a key at the same time; it takes a short spin lock if
 //! the key isn't there yet. [`set`](BloomFilter::set) answers nothing and is lock-free: nobody waits for a thread that
-//! lost its core. (The very first `set` waits until inserts under way are through.) It isn't faster: where a lock keeps
-//! other writers away, all bits of a key are written at once, while a filter that is also set without one takes an
-//! atomic instruction for each of them, in `set` and in `insert`.
+//! lost its core. It isn't faster: where a lock keeps other writers away, all bits of a key are written at once, while a
+//! filter that is also set without one takes an atomic instruction for each of them, in `set` and in `insert`. The very
+//! first `set` of a filter changes it from the one to the other, and waits until inserts under way are through. Where
+//! not even that is wanted, set an empty batch before the threads start.
 //!
 //! What one thread has added another sees as soon as they have met otherwise (a channel, a join, a lock), as with any
 //! memory in Rust; without that, soon. No bit is ever lost.
@@ -77,7 +78,18 @@ impl BloomFilter<Shared> {
         self.insert_batch(digests, new);
     }
 
-    /// Adds a key without asking whether it was new. Lock-free, once the first call has waited for inserts under way.
+    /// Adds a key without asking whether it was new. Lock-free, but for the first call on a filter, which waits for inserts
+    /// under way, if there are any.
+    ///
+    /// ```
+    /// use mayhap::BloomFilter;
+    ///
+    /// let filter = BloomFilter::with_rate(1_000, 0.01)?.into_shared();
+    /// filter.set_hashes(&[]); // the first call, while nobody inserts: from here on no `set` ever waits
+    /// filter.set("apple");
+    /// assert!(filter.contains("apple") && !filter.insert("apple"));
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
     #[inline]
     pub fn set<K: Key + ?Sized>(&self, key: &K) {
         self.set_hash(self.hash(key));

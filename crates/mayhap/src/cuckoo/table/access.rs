@@ -2,7 +2,7 @@
 
 use core::hint::select_unpredictable;
 
-use super::buckets::{Found, Grid, Survey};
+use super::buckets::Grid;
 use super::lanes::Lanes;
 use super::register::Register;
 use crate::bits::{
@@ -47,24 +47,11 @@ pub(super) trait Access<R: Register> {
         Self::flip_one_from(blocks, places, is_first, from, fingerprint);
     }
 
-    // What is asked of two loaded buckets, where there is a shorter way than with each by itself.
-
-    /// Whether they have the fingerprint.
+    /// All lanes of two loaded buckets, where there is a register for them: a shorter way than with each by itself.
     #[inline(always)]
-    fn have(_first: R, _second: R, _fingerprint: u32) -> Option<bool> {
+    fn lanes(_first: R, _second: R) -> Option<Lanes> {
         None
     }
-    /// Where it is.
-    #[inline(always)]
-    fn find(_first: R, _second: R, _fingerprint: u32) -> Option<Found> {
-        None
-    }
-    /// What an insert has to know of them.
-    #[inline(always)]
-    fn survey(_first: R, _second: R, _fingerprint: u32) -> Option<Survey> {
-        None
-    }
-
     /// Changes the bits of the bucket that are ones in `bits`.
     fn flip(blocks: &mut [Block], at: At, bits: R);
     /// The same with a number that stands from bit `from` of the bucket on.
@@ -107,12 +94,12 @@ fn index(place: Place) -> usize {
 pub(super) trait Unit: Register {
     fn load<L: Line>(lines: &[L], index: usize) -> Self;
     fn flip(blocks: &mut [Block], index: usize, bits: Self);
-    /// Takes a fingerprint out that stands from bit `from` on.
+    /// Takes a fingerprint out of a bucket, in which it stands from bit `from` on.
     #[inline(always)]
     fn take_from(blocks: &mut [Block], index: usize, from: u32, fingerprint: u32) {
         Self::flip(blocks, index, Self::from_u32(fingerprint) << from);
     }
-    /// All lanes of two buckets, if there is a register for them.
+    /// As [`Access::lanes`].
     #[inline(always)]
     fn lanes(_first: Self, _second: Self) -> Option<Lanes> {
         None
@@ -188,18 +175,8 @@ impl<R: Unit> Access<R> for Whole {
     }
 
     #[inline(always)]
-    fn have(first: R, second: R, fingerprint: u32) -> Option<bool> {
-        R::lanes(first, second).map(|lanes| lanes.have(fingerprint))
-    }
-
-    #[inline(always)]
-    fn find(first: R, second: R, fingerprint: u32) -> Option<Found> {
-        R::lanes(first, second).map(|lanes| lanes.find(fingerprint))
-    }
-
-    #[inline(always)]
-    fn survey(first: R, second: R, fingerprint: u32) -> Option<Survey> {
-        R::lanes(first, second).map(|lanes| lanes.survey(fingerprint))
+    fn lanes(first: R, second: R) -> Option<Lanes> {
+        R::lanes(first, second)
     }
 
     #[inline(always)]

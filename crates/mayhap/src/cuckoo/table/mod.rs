@@ -2,9 +2,8 @@
 //! [`ScalableCuckoo`](super::ScalableCuckoo): digests in, answers out.
 //!
 //! [`places`] is the recipe from a digest to two buckets. [`buckets`] is what is done with one bucket; [`packed`] and
-//! [`sorted`] are the ways to do it, in a [`register`], which [`access`] fills, and for the most common kind in [`lanes`] of both
-//! buckets. [`search`] makes room in full buckets. [`many`] does all of it
-//! for many digests at once.
+//! [`sorted`] are the ways to do it, in a [`register`], which [`access`] fills; [`lanes`] has two buckets of 16-bit
+//! fingerprints in one. [`search`] makes room in full buckets. [`many`] does all of it for many digests at once.
 
 mod access;
 mod buckets;

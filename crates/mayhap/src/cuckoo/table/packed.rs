@@ -129,20 +129,22 @@ impl<R: Register, A: Access<R> + Copy> Buckets for Packed<R, A> {
     #[inline(always)]
     fn either_has<L: Line>(self, lines: &[L], places: [At; 2], fingerprint: u32) -> bool {
         let [first, second] = places.map(|at| A::load(lines, at));
-        A::have(first, second, fingerprint).unwrap_or_else(|| {
-            let wanted = self.ones.times(R::from_u32(fingerprint));
-            let [first, second] = [first, second].map(|lanes| self.lowest_zero(lanes ^ wanted));
-            first | second != R::ZERO
-        })
+        if let Some(lanes) = A::lanes(first, second) {
+            return lanes.have(fingerprint);
+        }
+        let wanted = self.ones.times(R::from_u32(fingerprint));
+        let [first, second] = [first, second].map(|lanes| self.lowest_zero(lanes ^ wanted));
+        first | second != R::ZERO
     }
 
     #[inline(always)]
     fn survey<L: Line>(self, lines: &[L], places: [At; 2], fingerprint: u32) -> Survey {
         let [first, second] = places.map(|at| A::load(lines, at));
-        A::survey(first, second, fingerprint).unwrap_or_else(|| {
-            let is_there = self.either_has(lines, places, fingerprint);
-            Survey::new(is_there, self.free_in(first), self.free_in(second))
-        })
+        if let Some(lanes) = A::lanes(first, second) {
+            return lanes.survey(fingerprint);
+        }
+        let is_there = self.either_has(lines, places, fingerprint);
+        Survey::new(is_there, self.free_in(first), self.free_in(second))
     }
 
     #[inline(always)]
@@ -153,7 +155,8 @@ impl<R: Register, A: Access<R> + Copy> Buckets for Packed<R, A> {
     #[inline(always)]
     fn remove(self, blocks: &mut [Block], places: [At; 2], fingerprint: u32) -> bool {
         let [first, second] = places.map(|at| A::load(blocks, at));
-        let found = A::find(first, second, fingerprint).unwrap_or_else(|| {
+        let lanes = A::lanes(first, second);
+        let found = lanes.map(|lanes| lanes.find(fingerprint)).unwrap_or_else(|| {
             let wanted = self.ones.times(R::from_u32(fingerprint));
             let [in_first, in_second] = [first, second].map(|lanes| self.lowest_zero(lanes ^ wanted));
             let is_first = in_first != R::ZERO;
