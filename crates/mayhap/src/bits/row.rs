@@ -33,20 +33,28 @@ pub(super) fn halves(blocks: &[Block]) -> &[u32] {
     unsafe { core::slice::from_raw_parts(blocks.as_ptr().cast(), blocks.len() * 2 * BLOCK_WORDS) }
 }
 
-/// Writes a zero over the quarter word with this number among those of all blocks in a row, the lowest of a word first.
+/// Writes zeros over the sixteen bits from `from` on, a multiple of sixteen, of one of two words of all blocks in a row: the
+/// first if so it is said.
+///
+/// That the words are there is checked of both, as in [`flip_one_of_two`].
 #[inline(always)]
-pub(crate) fn clear_quarter(blocks: &mut [Block], index: usize) {
+pub(crate) fn clear_quarter(blocks: &mut [Block], words: [usize; 2], is_first: bool, from: u32) {
+    let [first, second] = words;
+    let word = select_unpredictable(is_first, first, second);
     #[cfg(target_endian = "little")]
     {
-        // SAFETY: a block is 32 quarter words without padding; any of them are a valid block, and the borrow is exclusive.
-        let quarters = unsafe {
-            core::slice::from_raw_parts_mut(blocks.as_mut_ptr().cast::<u16>(), blocks.len() * 4 * BLOCK_WORDS)
-        };
-        quarters[index] = 0;
+        let count = blocks.len() * BLOCK_WORDS;
+        assert!(first < count && second < count, "words of the row");
+        // SAFETY: a word is four quarters, any of them are a valid word, and the borrow is exclusive. The word is one of the two
+        // that were checked, and byte 0, 2, 4 or 6 of it begins a quarter.
+        unsafe {
+            let word = blocks.as_mut_ptr().cast::<u64>().add(word).cast::<u8>();
+            *word.add((from as usize / 8) & 6).cast::<u16>() = 0;
+        }
     }
     #[cfg(not(target_endian = "little"))]
     {
-        words_mut(blocks)[index / 4] &= !(0xffff << (16 * (index % 4)));
+        words_mut(blocks)[word] &= !(0xffff << (from & 48));
     }
 }
 

@@ -81,10 +81,10 @@ impl Simd for Avx512 {
         if D::IN_PAIRS {
             return Avx2::from(self).insert::<D>(block, digest);
         }
-        // SAFETY: AVX-512, by `self`; the block is 64 bytes, aligned to 64, and ours to write.
+        // SAFETY: AVX-512, by `self`.
         unsafe {
             let (words, mask) = (load(block), mask::<D>(digest));
-            _mm512_store_si512(core::ptr::from_mut(block).cast(), _mm512_or_si512(words, mask));
+            store(block, _mm512_or_si512(words, mask));
             any_missing::<D>(words, mask)
         }
     }
@@ -108,8 +108,8 @@ impl Simd for Avx512 {
             return Avx2::from(self).mask::<D>(digest);
         }
         let mut words = Block::default();
-        // SAFETY: AVX-512, by `self`; the block is 64 bytes, aligned to 64, and ours to write.
-        unsafe { _mm512_store_si512(core::ptr::from_mut(&mut words).cast(), mask::<D>(digest)) }
+        // SAFETY: AVX-512, by `self`.
+        unsafe { store(&mut words, mask::<D>(digest)) }
         words.0
     }
 }
@@ -144,7 +144,7 @@ fn any_missing<D: Draw>(words: __m512i, mask: __m512i) -> bool {
 /// The eight words of a block.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-fn load<L: Line>(line: &L) -> __m512i {
+pub(crate) fn load<L: Line>(line: &L) -> __m512i {
     let block = core::ptr::from_ref(line).cast::<__m512i>();
     if L::RACING {
         let words;
@@ -162,6 +162,14 @@ fn load<L: Line>(line: &L) -> __m512i {
         // SAFETY: the block is 64 bytes, aligned to 64, and nobody writes to it while it is borrowed.
         unsafe { _mm512_load_si512(block) }
     }
+}
+
+/// Writes a block.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+pub(crate) fn store(block: &mut Block, words: __m512i) {
+    // SAFETY: the block is 64 bytes, aligned to 64, and ours to write.
+    unsafe { _mm512_store_si512(core::ptr::from_mut(block).cast(), words) }
 }
 
 /// Writes a block that others read.

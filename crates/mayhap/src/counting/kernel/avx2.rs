@@ -15,14 +15,11 @@ use core::arch::x86_64::{
     _mm256_testc_pd, _mm256_testz_pd,
 };
 
-use super::{
-    Batch, Change, Contains, Count, Insert, Layout, OneKey, Question, Remove, Simd, batch_layout, portable,
-};
+use super::{Change, Contains, Count, Insert, Layout, OneKey, Question, Remove, Simd, portable};
 use crate::bits::{Block, Line};
 use crate::bloom::kernel::avx2::{load, store};
 use crate::bloom::kernel::{FIRST_DRAW, Regions, second_digest};
-use crate::counting::layout::CounterLayout;
-use crate::cpu::{Avx2, Work};
+use crate::cpu::Avx2;
 
 /// What is done with one key. Holding an [`Avx2`] is the proof that the CPU has it.
 pub(super) fn one_key<C: Layout, L: Line>(_: Avx2) -> OneKey<L> {
@@ -31,27 +28,6 @@ pub(super) fn one_key<C: Layout, L: Line>(_: Avx2) -> OneKey<L> {
         count: ask::<C, L, Count>,
         insert: change::<C, Insert>,
         remove: change::<C, Remove>,
-    }
-}
-
-/// Does something with many.
-#[inline(always)]
-pub(super) fn batch(proof: Avx2, layout: CounterLayout, batch: impl Batch) {
-    proof.run(BatchOfAnyLayout { proof, layout, batch });
-}
-
-struct BatchOfAnyLayout<B> {
-    proof: Avx2,
-    layout: CounterLayout,
-    batch: B,
-}
-
-impl<B: Batch> Work for BatchOfAnyLayout<B> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        batch_layout(Lanes::by(self.proof), self.layout, self.batch);
     }
 }
 
@@ -69,16 +45,16 @@ fn change<C: Layout, H: Change>(blocks: &mut [Block], digest: u64) -> bool {
 
 /// The proof that the CPU has AVX2: an older proof, or that we are in a function that is compiled for it.
 #[derive(Clone, Copy)]
-struct Lanes(());
+pub(super) struct Lanes(());
 
 impl Lanes {
-    fn by(_: Avx2) -> Self {
+    pub(super) fn by(_: Avx2) -> Self {
         Self(())
     }
 
     #[target_feature(enable = "avx2,bmi1,bmi2")]
     #[inline]
-    fn here() -> Self {
+    pub(super) fn here() -> Self {
         Self(())
     }
 }
@@ -233,7 +209,7 @@ fn lowered<C: Layout>(block: &Block, digest: u64) -> ([__m256i; 2], __m256i) {
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[cold]
 #[inline(never)]
-fn remove_otherwise<C: Layout>(blocks: &mut [Block], digest: u64) -> bool {
+pub(super) fn remove_otherwise<C: Layout>(blocks: &mut [Block], digest: u64) -> bool {
     let regions = &mut Regions::new_mut(blocks, C::TWO);
     all_above_zero::<C>(lowest::<C, _>(regions.shared(), digest))
         && portable::Portable.remove::<C>(regions, digest)

@@ -14,11 +14,13 @@
 //! Pairs are half a line apart so that a vector of words 0 to 3 and one of words 4 to 7 become, by one blend, a vector
 //! of the four words that count.
 //!
-//! [`Simd`] is what can be done with the counters of a digest; [`portable`] and [`avx2`] are its two implementations. [`one`]
-//! and [`batch`] bring it to one key and to many. The choice of CPU is that of the blocked filter.
+//! [`Simd`] is what can be done with the counters of a digest; [`portable`], [`avx2`] and [`avx512`] are its implementations.
+//! [`one`] and [`batch`] bring it to one key and to many. The choice of CPU is that of the blocked filter.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod batch;
 mod one;
 mod portable;
@@ -29,6 +31,7 @@ pub(super) use one::{Change, Contains, Count, Insert, OneKey, Question, Remove};
 use super::layout::{CounterLayout, CounterShape, CounterWidth};
 use crate::bits::{Block, Line};
 use crate::bloom::kernel::{Kernel, Regions};
+use crate::cpu::Work;
 
 /// A layout known at compile time.
 pub(super) trait Layout {
@@ -89,7 +92,10 @@ pub(super) trait Simd: Copy {
 pub(super) fn one_key<L: Line>(kernel: Kernel, layout: CounterLayout) -> OneKey<L> {
     match kernel {
         #[cfg(target_arch = "x86_64")]
-        Kernel::Avx2(proof) => for_layout!(layout, C => avx2::one_key::<C, L>(proof)),
+        Kernel::Avx2(proof) => match proof.avx512() {
+            Some(proof) => for_layout!(layout, C => avx512::one_key::<C, L>(proof)),
+            None => for_layout!(layout, C => avx2::one_key::<C, L>(proof)),
+        },
         Kernel::Portable => for_layout!(layout, C => portable::one_key::<C, L>()),
     }
 }
@@ -99,14 +105,28 @@ pub(super) fn one_key<L: Line>(kernel: Kernel, layout: CounterLayout) -> OneKey<
 pub(super) fn batch(kernel: Kernel, layout: CounterLayout, batch: impl Batch) {
     match kernel {
         #[cfg(target_arch = "x86_64")]
-        Kernel::Avx2(proof) => avx2::batch(proof, layout, batch),
-        Kernel::Portable => batch_layout(portable::Portable, layout, batch),
+        Kernel::Avx2(proof) => match proof.avx512() {
+            Some(proof) => proof.run(OfLayout { simd: avx512::WideLanes::by(proof), layout, batch }),
+            None => proof.run_without_avx512(OfLayout { simd: avx2::Lanes::by(proof), layout, batch }),
+        },
+        Kernel::Portable => OfLayout { simd: portable::Portable, layout, batch }.run(),
     }
 }
 
-#[inline(always)]
-fn batch_layout<V: Simd>(simd: V, layout: CounterLayout, batch: impl Batch) {
-    for_layout!(layout, C => batch.run::<V, C>(simd));
+/// A batch on the counters of a filter.
+struct OfLayout<V, B> {
+    simd: V,
+    layout: CounterLayout,
+    batch: B,
+}
+
+impl<V: Simd, B: Batch> Work for OfLayout<V, B> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for_layout!(self.layout, C => self.batch.run::<V, C>(self.simd));
+    }
 }
 
 #[cfg(test)]

@@ -94,9 +94,11 @@ fn index(place: Place) -> usize {
 pub(super) trait Unit: Register {
     fn load<L: Line>(lines: &[L], index: usize) -> Self;
     fn flip(blocks: &mut [Block], index: usize, bits: Self);
-    /// Takes a fingerprint out of a bucket, in which it stands from bit `from` on.
+    /// As [`Access::take_from`].
     #[inline(always)]
-    fn take_from(blocks: &mut [Block], index: usize, from: u32, fingerprint: u32) {
+    fn take_from(blocks: &mut [Block], places: [usize; 2], is_first: bool, from: u32, fingerprint: u32) {
+        let [first, second] = places;
+        let index = select_unpredictable(is_first, first, second);
         Self::flip(blocks, index, Self::from_u32(fingerprint) << from);
     }
     /// As [`Access::lanes`].
@@ -119,8 +121,8 @@ impl Unit for u64 {
 
     /// A store instead of a load, a shift and a store.
     #[inline(always)]
-    fn take_from(blocks: &mut [Block], index: usize, from: u32, _fingerprint: u32) {
-        clear_quarter(blocks, 4 * index + (from / 16) as usize);
+    fn take_from(blocks: &mut [Block], places: [usize; 2], is_first: bool, from: u32, _fingerprint: u32) {
+        clear_quarter(blocks, places, is_first, from);
     }
 
     /// Four lanes of 16 bits each: no other layout has whole buckets of 64.
@@ -164,14 +166,8 @@ impl<R: Unit> Access<R> for Whole {
     }
 
     #[inline(always)]
-    fn take_from(
-        blocks: &mut [Block],
-        [first, second]: [At; 2],
-        is_first: bool,
-        from: u32,
-        fingerprint: u32,
-    ) {
-        R::take_from(blocks, At::either(is_first, first, second).index, from, fingerprint);
+    fn take_from(blocks: &mut [Block], places: [At; 2], is_first: bool, from: u32, fingerprint: u32) {
+        R::take_from(blocks, places.map(|at| at.index), is_first, from, fingerprint);
     }
 
     #[inline(always)]

@@ -11,66 +11,78 @@ pub(super) use sse2::Lanes;
 #[allow(unsafe_code)]
 mod sse2 {
     use core::arch::x86_64::{
-        __m128i, _mm_cmpeq_epi16, _mm_cvtsi64_si128, _mm_movemask_epi8, _mm_set1_epi16, _mm_unpacklo_epi16,
+        __m128i, _mm_cmpeq_epi16, _mm_cvtsi64_si128, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi16,
+        _mm_unpacklo_epi16,
     };
 
     use super::super::buckets::{Found, NOWHERE, Survey};
 
-    /// The lanes of both buckets, by turns. So the lowest of all lanes that are free is in the bucket that is emptier, and one
-    /// search finds both.
+    /// Both buckets.
     #[derive(Clone, Copy)]
-    pub(in super::super) struct Lanes(__m128i);
+    pub(in super::super) struct Lanes {
+        first: u64,
+        second: u64,
+    }
 
     impl Lanes {
         #[inline(always)]
         pub(in super::super) fn new(first: u64, second: u64) -> Option<Self> {
-            // SAFETY: they need SSE2, which every x86-64 CPU has; so below.
-            unsafe {
-                let [first, second] = [first, second].map(|bucket| _mm_cvtsi64_si128(bucket.cast_signed()));
-                Some(Self(_mm_unpacklo_epi16(first, second)))
-            }
+            Some(Self { first, second })
         }
 
-        /// Two bits for each lane that holds the number.
+        /// The lanes of the first bucket, and after them those of the second.
         #[inline(always)]
-        #[allow(clippy::cast_possible_truncation, reason = "a fingerprint has 16 bits")]
-        fn equal_to(self, number: u32) -> u32 {
+        fn in_a_row(self) -> __m128i {
+            // SAFETY: it needs SSE2, which every x86-64 CPU has; so below.
+            unsafe { _mm_set_epi64x(self.second.cast_signed(), self.first.cast_signed()) }
+        }
+
+        /// The lanes of both, by turns.
+        #[inline(always)]
+        fn by_turns(self) -> __m128i {
+            let [first, second] = [self.first, self.second];
             // SAFETY: as above.
             unsafe {
-                let wanted = _mm_set1_epi16((number as u16).cast_signed());
-                _mm_movemask_epi8(_mm_cmpeq_epi16(self.0, wanted)).cast_unsigned()
+                let [first, second] = [first, second].map(|bucket| _mm_cvtsi64_si128(bucket.cast_signed()));
+                _mm_unpacklo_epi16(first, second)
             }
         }
 
         /// Whether they have the fingerprint.
         #[inline(always)]
         pub(in super::super) fn have(self, fingerprint: u32) -> bool {
-            self.equal_to(fingerprint) != 0
+            equal(self.in_a_row(), fingerprint) != 0
         }
 
         /// Where the fingerprint is: in the first bucket, if it is in both.
         #[inline(always)]
         pub(in super::super) fn find(self, fingerprint: u32) -> Found {
-            let equal = self.equal_to(fingerprint);
-            let in_first = equal & OF_THE_FIRST;
-            lowest(if in_first == 0 { equal } else { in_first })
+            let there = equal(self.in_a_row(), fingerprint);
+            let from = there.trailing_zeros() % 8 * 8;
+            Found { is_first: there & 0xff != 0, from: if there == 0 { NOWHERE } else { from } }
         }
 
-        /// What an insert has to know of them.
+        /// What an insert has to know of them. By turns, the lowest lane that is free is in the bucket that is emptier, and one
+        /// search finds both.
         #[inline(always)]
         pub(in super::super) fn survey(self, fingerprint: u32) -> Survey {
-            Survey { is_there: self.have(fingerprint), free: lowest(self.equal_to(0)) }
+            let lanes = self.by_turns();
+            let free = equal(lanes, 0);
+            let bit = free.trailing_zeros();
+            let free = Found { is_first: bit & 2 == 0, from: if free == 0 { NOWHERE } else { bit / 4 * 16 } };
+            Survey { is_there: equal(lanes, fingerprint) != 0, free }
         }
     }
 
-    /// The bits of the first bucket's lanes.
-    const OF_THE_FIRST: u32 = 0x3333;
-
-    /// The lowest of the lanes that have their two bits set.
+    /// Two bits for each lane that holds the number.
     #[inline(always)]
-    fn lowest(lanes: u32) -> Found {
-        let bit = lanes.trailing_zeros();
-        Found { is_first: bit & 2 == 0, from: if lanes == 0 { NOWHERE } else { bit / 4 * 16 } }
+    #[allow(clippy::cast_possible_truncation, reason = "a fingerprint has 16 bits")]
+    fn equal(lanes: __m128i, number: u32) -> u32 {
+        // SAFETY: as above.
+        unsafe {
+            let wanted = _mm_set1_epi16((number as u16).cast_signed());
+            _mm_movemask_epi8(_mm_cmpeq_epi16(lanes, wanted)).cast_unsigned()
+        }
     }
 }
 

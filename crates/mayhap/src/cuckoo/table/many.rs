@@ -50,7 +50,7 @@ impl Table<Owned> {
 trait Step {
     /// What is kept of a digest between its prefetch and its turn.
     type Kept: Copy + Default;
-    /// The answer that nearly every digest gets, where there is one. It is written for a whole group at once.
+    /// The answer that nearly every digest gets, where there is one. It is written for all of them before the first.
     const USUAL: Option<bool> = None;
 
     fn keep(&self, spot: Spot) -> Self::Kept;
@@ -72,6 +72,9 @@ fn in_groups<S: Step>(
     let group = if prefetch { GROUP_FROM_MEMORY } else { GROUP };
     let mut groups = [[S::Kept::default(); GROUP]; 2];
     let (mut turn, mut held) = (0, 0);
+    if let Some(usual) = S::USUAL {
+        answers.fill(usual);
+    }
     let mut left = answers;
     loop {
         let [even, odd] = &mut groups;
@@ -87,9 +90,6 @@ fn in_groups<S: Step>(
         }
         let (answers, rest) = left.split_at_mut(held.min(left.len()));
         left = rest;
-        if let Some(usual) = S::USUAL {
-            answers.fill(usual);
-        }
         for (kept, answer) in current[..held].iter().zip(answers) {
             let given = step.step(*kept)?;
             if S::USUAL != Some(given) {
