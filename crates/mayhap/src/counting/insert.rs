@@ -4,7 +4,7 @@ use super::CountingBloom;
 use super::kernel::Insert;
 use crate::bits::Block;
 use crate::bloom::kernel::{Answers, Source, Unasked};
-use crate::hash::{Digest, Digester as _, Key};
+use crate::hash::{Digest, Digester as _, Key, eight_made_bytes};
 
 impl CountingBloom {
     /// Adds a key, or another copy of it. True if it was new: certainly not in the set before.
@@ -13,6 +13,10 @@ impl CountingBloom {
     /// an old one. Either way it is counted. Counters at their maximum stay there: the key is in the set all the same.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool {
+        if let Some(key) = eight_made_bytes(key) {
+            self.len = self.len.saturating_add(1);
+            return self.insert_eight(key);
+        }
         match self.hasher.as_xxh3() {
             Some(xxh3) => {
                 let digest = xxh3.digest_bytes(key.key_bytes().as_ref());

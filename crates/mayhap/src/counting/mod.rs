@@ -62,7 +62,7 @@ use core::fmt;
 use crate::bits::{BLOCK_BYTES, Blocks, Line as _, Owned};
 use crate::bloom::kernel::{Answers, Kernel, Keys, Source};
 use crate::error::Error;
-use crate::hash::{Digest, Key, KeyHasher};
+use crate::hash::{Digest, Key, KeyHasher, eight_made_bytes};
 use crate::plan::Plan;
 use kernel::{ApplyBatch, AskBatch, Change, Contains, Count, OneKey, Question};
 
@@ -87,8 +87,8 @@ pub struct CountingBloom<S: Blocks = Owned> {
     hasher: KeyHasher,
     layout: CounterLayout,
     kernel: Kernel,
-    /// For this kernel and layout.
-    one_key: OneKey<S::Line>,
+    /// For this kernel, layout and hash.
+    one_key: OneKey<S>,
     plan: Plan,
     /// Adds, less removes.
     len: u64,
@@ -146,7 +146,8 @@ impl<S: Blocks> CountingBloom<S> {
             blocks.block_count() > 0 && blocks.block_count().is_multiple_of(layout.shape.lines()),
             "whoever makes a filter has checked its number of lines"
         );
-        Self { blocks, hasher, layout, kernel, one_key: kernel::one_key(kernel, layout), plan, len }
+        let one_key = kernel::one_key(kernel, layout, &hasher);
+        Self { blocks, hasher, layout, kernel, one_key, plan, len }
     }
 
     /// The digest of a key, for the `*_hash` methods of this filter and of others with an equal hasher.
@@ -158,7 +159,10 @@ impl<S: Blocks> CountingBloom<S> {
     /// Whether the key may be in the set. `false` is certain.
     #[inline]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains_hash(self.hash(key))
+        match eight_made_bytes(key) {
+            Some(key) => self.contains_eight(key),
+            None => self.contains_hash(self.hash(key)),
+        }
     }
 
     /// [`contains`](Self::contains) for a key that was hashed already.
@@ -204,7 +208,10 @@ impl<S: Blocks> CountingBloom<S> {
     /// ```
     #[inline]
     pub fn count<K: Key + ?Sized>(&self, key: &K) -> u64 {
-        self.count_hash(self.hash(key))
+        match eight_made_bytes(key) {
+            Some(key) => self.count_eight(key),
+            None => self.count_hash(self.hash(key)),
+        }
     }
 
     /// [`count`](Self::count) for a key that was hashed already.

@@ -3,7 +3,7 @@
 use super::CountingBloom;
 use super::kernel::Remove;
 use crate::bloom::kernel::count_true;
-use crate::hash::{Digest, Digester as _, Key};
+use crate::hash::{Digest, Digester as _, Key, eight_made_bytes};
 
 impl CountingBloom {
     /// Removes a key, once. False if it certainly wasn't there; nothing is changed then.
@@ -26,6 +26,11 @@ impl CountingBloom {
     /// ```
     #[inline]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> bool {
+        if let Some(key) = eight_made_bytes(key) {
+            let removed = self.remove_eight(key);
+            self.len = self.len.saturating_sub(u64::from(removed));
+            return removed;
+        }
         match self.hasher.as_xxh3() {
             Some(xxh3) => {
                 let digest = xxh3.digest_bytes(key.key_bytes().as_ref());

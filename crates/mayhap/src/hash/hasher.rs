@@ -282,7 +282,6 @@ impl KeyHasher {
     }
 
     /// [`as_xxh3`](Self::as_xxh3) where it was asked before and was something.
-    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn known_xxh3(&self) -> &Xxh3 {
         debug_assert!(self.other.is_none(), "who calls this has asked which function it is");

@@ -70,7 +70,6 @@ pub(crate) fn prefetch_keys<'a, K: Key + 'a>(keys: impl Iterator<Item = &'a K>) 
 
 /// A key of eight bytes that it doesn't hold, as a number whose lowest byte is the first: an integer of 64 bits, which is
 /// that number.
-#[cfg(any(target_arch = "x86_64", test))]
 #[inline(always)]
 pub(crate) fn eight_made_bytes<K: Key + ?Sized>(key: &K) -> Option<u64> {
     if holds_its_bytes::<K>() {

@@ -27,9 +27,9 @@ pub use hasher::{Digest, HashFunction, HashId, KeyHasher};
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 pub(crate) use in_a_row::fetch_following;
 pub use key::Key;
-pub(crate) use key::prefetch_keys;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use key::{eight_made_bytes, holds_its_bytes};
+pub(crate) use key::holds_its_bytes;
+pub(crate) use key::{eight_made_bytes, prefetch_keys};
 pub use secret::SecretKey;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use xxh3::MediumKey;

@@ -125,7 +125,6 @@ impl Xxh3 {
     }
 
     /// 8 bytes, as a number whose lowest byte is the first.
-    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn eight(&self, key: u64) -> u64 {
         self.short(&key.to_le_bytes())

@@ -15,19 +15,24 @@ use core::arch::x86_64::{
     _mm256_testc_pd, _mm256_testz_pd,
 };
 
-use super::{Change, Contains, Count, Insert, Layout, OneKey, Question, Remove, Simd, portable};
-use crate::bits::{Block, Line};
+use super::{Change, Contains, Count, Insert, Layout, OneKey, Question, Remove, Simd, one, portable};
+use crate::bits::{Block, Blocks, Line};
 use crate::bloom::kernel::avx2::{load, store};
 use crate::bloom::kernel::{FIRST_DRAW, Regions, second_digest};
+use crate::counting::CountingBloom;
 use crate::cpu::Avx2;
 
 /// What is done with one key. Holding an [`Avx2`] is the proof that the CPU has it.
-pub(super) fn one_key<C: Layout, L: Line>(_: Avx2) -> OneKey<L> {
+pub(super) fn one_key<C: Layout, S: Blocks>(_: Avx2) -> OneKey<S> {
     OneKey {
-        contains: ask::<C, L, Contains>,
-        count: ask::<C, L, Count>,
+        contains: ask::<C, S::Line, Contains>,
+        count: ask::<C, S::Line, Count>,
         insert: change::<C, Insert>,
         remove: change::<C, Remove>,
+        contains_eight: ask_eight::<C, S, Contains>,
+        count_eight: ask_eight::<C, S, Count>,
+        insert_eight: change_eight::<C, Insert>,
+        remove_eight: change_eight::<C, Remove>,
     }
 }
 
@@ -41,6 +46,16 @@ fn ask<C: Layout, L: Line, Q: Question>(lines: &[L], digest: u64) -> Q::Answer {
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 fn change<C: Layout, H: Change>(blocks: &mut [Block], digest: u64) -> bool {
     H::apply::<_, C>(Lanes::here(), &mut Regions::new_mut(blocks, C::TWO), digest)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn ask_eight<C: Layout, S: Blocks, Q: Question>(filter: &CountingBloom<S>, key: u64) -> Q::Answer {
+    one::ask_eight::<_, C, S, Q>(Lanes::here(), filter, key)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn change_eight<C: Layout, H: Change>(filter: &mut CountingBloom, key: u64) -> bool {
+    one::change_eight::<_, C, H>(Lanes::here(), filter, key)
 }
 
 /// The proof that the CPU has AVX2: an older proof, or that we are in a function that is compiled for it.

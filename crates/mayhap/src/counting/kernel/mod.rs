@@ -29,9 +29,10 @@ pub(super) use batch::{ApplyBatch, AskBatch, Batch};
 pub(super) use one::{Change, Contains, Count, Insert, OneKey, Question, Remove};
 
 use super::layout::{CounterLayout, CounterShape, CounterWidth};
-use crate::bits::{Block, Line};
+use crate::bits::{Block, Blocks, Line};
 use crate::bloom::kernel::{Kernel, Regions};
 use crate::cpu::Work;
+use crate::hash::KeyHasher;
 
 /// A layout known at compile time.
 pub(super) trait Layout {
@@ -89,15 +90,16 @@ pub(super) trait Simd: Copy {
 }
 
 /// Chooses what is done with one key.
-pub(super) fn one_key<L: Line>(kernel: Kernel, layout: CounterLayout) -> OneKey<L> {
-    match kernel {
+pub(super) fn one_key<S: Blocks>(kernel: Kernel, layout: CounterLayout, hasher: &KeyHasher) -> OneKey<S> {
+    let one_key = match kernel {
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2(proof) => match proof.avx512() {
-            Some(proof) => for_layout!(layout, C => avx512::one_key::<C, L>(proof)),
-            None => for_layout!(layout, C => avx2::one_key::<C, L>(proof)),
+            Some(proof) => for_layout!(layout, C => avx512::one_key::<C, S>(proof)),
+            None => for_layout!(layout, C => avx2::one_key::<C, S>(proof)),
         },
-        Kernel::Portable => for_layout!(layout, C => portable::one_key::<C, L>()),
-    }
+        Kernel::Portable => for_layout!(layout, C => portable::one_key::<C, S>()),
+    };
+    if hasher.as_xxh3().is_some() { one_key } else { one_key.by_another_hash() }
 }
 
 /// Does something with many.

@@ -3,8 +3,9 @@
 #![allow(unsafe_code)]
 
 use super::{Layout, Simd};
-use crate::bits::{Block, Line};
+use crate::bits::{Block, Blocks, Line};
 use crate::bloom::kernel::Regions;
+use crate::counting::CountingBloom;
 
 /// A question about a key.
 pub(in crate::counting) trait Question {
@@ -64,26 +65,71 @@ impl Change for Remove {
     }
 }
 
+/// [`Question::ask`] about a key of eight bytes, as a number.
+#[inline(always)]
+pub(super) fn ask_eight<V: Simd, C: Layout, S: Blocks, Q: Question>(
+    simd: V,
+    filter: &CountingBloom<S>,
+    key: u64,
+) -> Q::Answer {
+    let digest = filter.hasher.known_xxh3().eight(key);
+    Q::ask::<V, C, S::Line>(simd, Regions::new(filter.blocks.lines(), C::TWO), digest)
+}
+
+/// [`Change::apply`] for a key of eight bytes, as a number.
+#[inline(always)]
+pub(super) fn change_eight<V: Simd, C: Layout, H: Change>(
+    simd: V,
+    filter: &mut CountingBloom,
+    key: u64,
+) -> bool {
+    let digest = filter.hasher.known_xxh3().eight(key);
+    H::apply::<V, C>(simd, &mut Regions::new_mut(&mut filter.blocks, C::TWO), digest)
+}
+
 /// What is done with one key, compiled for a CPU and a layout.
 ///
 /// Chosen when the filter is made, so that a call has nothing to choose. How many calls a core has under way, waiting for
 /// their lines, depends on how few instructions each of them has.
-pub(in crate::counting) struct OneKey<L> {
-    pub(super) contains: unsafe fn(&[L], u64) -> bool,
-    pub(super) count: unsafe fn(&[L], u64) -> u64,
+pub(in crate::counting) struct OneKey<S: Blocks> {
+    pub(super) contains: unsafe fn(&[S::Line], u64) -> bool,
+    pub(super) count: unsafe fn(&[S::Line], u64) -> u64,
     pub(super) insert: unsafe fn(&mut [Block], u64) -> bool,
     pub(super) remove: unsafe fn(&mut [Block], u64) -> bool,
+    // Keys of eight bytes are hashed behind the call, where a CPU has more instructions to choose from. All it needs hangs
+    // on one pointer, so that a caller has little to pass.
+    pub(super) contains_eight: unsafe fn(&CountingBloom<S>, u64) -> bool,
+    pub(super) count_eight: unsafe fn(&CountingBloom<S>, u64) -> u64,
+    pub(super) insert_eight: unsafe fn(&mut CountingBloom, u64) -> bool,
+    pub(super) remove_eight: unsafe fn(&mut CountingBloom, u64) -> bool,
 }
 
-impl<L: Line> OneKey<L> {
+impl<S: Blocks> OneKey<S> {
+    /// The same for a filter whose hash isn't XXH3.
+    pub(super) fn by_another_hash(self) -> Self {
+        Self {
+            contains_eight: |filter, key| filter.contains_hash(filter.hash(&key)),
+            count_eight: |filter, key| filter.count_hash(filter.hash(&key)),
+            insert_eight: |filter, key| {
+                let digest = filter.hash(&key).get();
+                filter.one_key.insert(&mut filter.blocks, digest)
+            },
+            remove_eight: |filter, key| {
+                let digest = filter.hash(&key).get();
+                filter.one_key.remove(&mut filter.blocks, digest)
+            },
+            ..self
+        }
+    }
+
     #[inline(always)]
-    pub(in crate::counting) fn contains(&self, lines: &[L], digest: u64) -> bool {
+    pub(in crate::counting) fn contains(&self, lines: &[S::Line], digest: u64) -> bool {
         // SAFETY: these functions ask for nothing but a CPU they were compiled for, and whoever chose them had the proof.
         unsafe { (self.contains)(lines, digest) }
     }
 
     #[inline(always)]
-    pub(in crate::counting) fn count(&self, lines: &[L], digest: u64) -> u64 {
+    pub(in crate::counting) fn count(&self, lines: &[S::Line], digest: u64) -> u64 {
         // SAFETY: as in `contains`.
         unsafe { (self.count)(lines, digest) }
     }
@@ -98,5 +144,34 @@ impl<L: Line> OneKey<L> {
     pub(in crate::counting) fn remove(&self, blocks: &mut [Block], digest: u64) -> bool {
         // SAFETY: as in `contains`.
         unsafe { (self.remove)(blocks, digest) }
+    }
+}
+
+/// What is done with a key of eight bytes, as a number.
+impl<S: Blocks> CountingBloom<S> {
+    #[inline(always)]
+    pub(in crate::counting) fn contains_eight(&self, key: u64) -> bool {
+        // SAFETY: as in `OneKey::contains`.
+        unsafe { (self.one_key.contains_eight)(self, key) }
+    }
+
+    #[inline(always)]
+    pub(in crate::counting) fn count_eight(&self, key: u64) -> u64 {
+        // SAFETY: as in `OneKey::contains`.
+        unsafe { (self.one_key.count_eight)(self, key) }
+    }
+}
+
+impl CountingBloom {
+    #[inline(always)]
+    pub(in crate::counting) fn insert_eight(&mut self, key: u64) -> bool {
+        // SAFETY: as in `OneKey::contains`.
+        unsafe { (self.one_key.insert_eight)(self, key) }
+    }
+
+    #[inline(always)]
+    pub(in crate::counting) fn remove_eight(&mut self, key: u64) -> bool {
+        // SAFETY: as in `OneKey::contains`.
+        unsafe { (self.one_key.remove_eight)(self, key) }
     }
 }

@@ -38,19 +38,19 @@ fn positions(layout: CounterLayout, digest: u64, lines: usize) -> Vec<(usize, us
 }
 
 fn contains<S: Blocks>(kernel: Kernel, layout: CounterLayout, blocks: &S, digest: u64) -> bool {
-    one_key(kernel, layout).contains(blocks.lines(), digest)
+    one_key::<S>(kernel, layout, &KeyHasher::default()).contains(blocks.lines(), digest)
 }
 
 fn count<S: Blocks>(kernel: Kernel, layout: CounterLayout, blocks: &S, digest: u64) -> u64 {
-    one_key(kernel, layout).count(blocks.lines(), digest)
+    one_key::<S>(kernel, layout, &KeyHasher::default()).count(blocks.lines(), digest)
 }
 
 fn insert(kernel: Kernel, layout: CounterLayout, blocks: &mut Owned, digest: u64) -> bool {
-    one_key::<Block>(kernel, layout).insert(blocks, digest)
+    one_key::<Owned>(kernel, layout, &KeyHasher::default()).insert(blocks, digest)
 }
 
 fn remove(kernel: Kernel, layout: CounterLayout, blocks: &mut Owned, digest: u64) -> bool {
-    one_key::<Block>(kernel, layout).remove(blocks, digest)
+    one_key::<Owned>(kernel, layout, &KeyHasher::default()).remove(blocks, digest)
 }
 
 #[test]
