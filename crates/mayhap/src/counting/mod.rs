@@ -60,7 +60,7 @@ pub use layout::{CounterLayout, CounterShape, CounterWidth};
 use core::fmt;
 
 use crate::bits::{BLOCK_BYTES, Blocks, Line as _, Owned};
-use crate::bloom::kernel::{Answers, Kernel, Keys, Source};
+use crate::bloom::kernel::{Answers, Kernel, Keys, Parted, Source};
 use crate::error::Error;
 use crate::hash::{Digest, Key, KeyHasher, eight_made_bytes};
 use crate::plan::Plan;
@@ -245,7 +245,7 @@ impl<S: Blocks> CountingBloom<S> {
         }
     }
 
-    fn ask_batch<In: Source, Q: Question>(&self, source: In, answers: &mut [Q::Answer]) {
+    fn ask_batch<In: Parted, Q: Question>(&self, source: In, answers: &mut [Q::Answer]) {
         let batch = AskBatch::<_, _, Q> { lines: self.blocks.lines(), source, answers };
         kernel::batch(self.kernel, self.layout, batch);
     }

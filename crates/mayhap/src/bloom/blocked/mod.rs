@@ -38,7 +38,7 @@ pub use bulk::BulkSorter;
 
 use core::fmt;
 
-use super::kernel::{Contains, ContainsBatch, Kernel, Keys, Parts, Regions, Source, second_digest};
+use super::kernel::{Contains, ContainsBatch, Kernel, Keys, Parted, Parts, Regions, second_digest};
 use super::shape::Shape;
 use crate::bits::{BLOCK_BYTES, Blocks, Owned, is_worth_prefetching, prefetch_read};
 use crate::error::Error;
@@ -192,7 +192,7 @@ impl<S: Blocks> BloomFilter<S> {
         }
     }
 
-    fn contains_batch(&self, source: impl Source, answers: &mut [bool]) {
+    fn contains_batch(&self, source: impl Parted, answers: &mut [bool]) {
         self.kernel.batch(self.shape, ContainsBatch { lines: self.blocks.lines(), source, answers });
     }
 

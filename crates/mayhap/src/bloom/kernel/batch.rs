@@ -1,10 +1,12 @@
 //! What is done with many keys at once.
 
 use core::marker::PhantomData;
+use core::ops::Range;
 
 #[cfg(feature = "std")]
 use super::fast_range;
 use super::one::{SharedTarget, contains_one, insert_one};
+use super::two_lines::{TwoLineQuestion, ask_two_lines};
 use super::{Draw, Regions, Simd, second_digest};
 use crate::bits::{
     AtomicBlock, Block, Line, Stripes, Target as _, is_worth_prefetching, prefetch_read, prefetch_row,
@@ -44,6 +46,24 @@ impl Pace {
         let from_memory = if two { GROUP_OF_TWO_LINES } else { GROUP_FROM_MEMORY };
         Self { group: if prefetch { from_memory } else { GROUP }, prefetch }
     }
+
+    /// Keys in a group.
+    #[inline(always)]
+    pub(crate) fn keys(self) -> usize {
+        self.group
+    }
+
+    /// The same with so many keys in a group; at most [`GROUP`].
+    #[inline(always)]
+    pub(crate) fn with_keys(self, group: usize) -> Self {
+        Self { group, ..self }
+    }
+
+    /// Whether the lines of a group are asked for before they are looked at.
+    #[inline(always)]
+    pub(crate) fn prefetches(self) -> bool {
+        self.prefetch
+    }
 }
 
 /// What a batch does with each digest, or with what was made of it.
@@ -70,6 +90,11 @@ pub(crate) trait Source<D = u64> {
     fn fetch(&self, from: usize, group: usize);
 }
 
+/// A source that can be taken part by part.
+pub(crate) trait Parted: Source {
+    fn part(&self, keys: Range<usize>) -> Self;
+}
+
 /// Keys, to be hashed on the way. `H` is the hash function where it is known at compile time, which spares the inner
 /// loop a choice for every key; else the [`KeyHasher`](crate::hash::KeyHasher).
 pub(crate) struct Keys<'a, K, H>(pub(crate) H, pub(crate) &'a [K]);
@@ -94,6 +119,13 @@ impl<K: Key, H: Digester> Source for Keys<'_, K, H> {
     }
 }
 
+impl<K: Key, H: Digester + Copy> Parted for Keys<'_, K, H> {
+    #[inline(always)]
+    fn part(&self, keys: Range<usize>) -> Self {
+        Self(self.0, &self.1[keys])
+    }
+}
+
 impl Source for &[Digest] {
     #[inline(always)]
     fn len(&self) -> usize {
@@ -110,6 +142,13 @@ impl Source for &[Digest] {
     #[inline(always)]
     fn fetch(&self, from: usize, group: usize) {
         prefetch_row(self, from + group, group);
+    }
+}
+
+impl Parted for &[Digest] {
+    #[inline(always)]
+    fn part(&self, keys: Range<usize>) -> Self {
+        &self[keys]
     }
 }
 
@@ -193,30 +232,69 @@ fn prefetch_one<const TWO: bool, L: Line>(regions: Regions<&[L]>, digest: u64, p
 }
 
 /// Asks for the keys of `source`; `answers` get whether each may be there.
-pub(crate) struct ContainsBatch<'a, L, In, Out> {
+pub(crate) struct ContainsBatch<'a, L, In> {
     pub(crate) lines: &'a [L],
     pub(crate) source: In,
-    pub(crate) answers: Out,
+    pub(crate) answers: &'a mut [bool],
 }
 
-impl<L: Line, In: Source, Out: Answers> Batch for ContainsBatch<'_, L, In, Out> {
+impl<L: Line, In: Parted> Batch for ContainsBatch<'_, L, In> {
     #[inline(always)]
     fn run<V: Simd, D: Draw, const TWO: bool>(self, simd: V) {
-        let regions = Regions::new(self.lines, TWO);
-        let mut step =
-            ContainsStep::<V, D, TWO, _, _> { simd, regions, answers: self.answers, draw: PhantomData };
-        in_groups(&self.source, &mut step, Pace::of(self.lines.len(), TWO));
+        let Self { lines, source, answers } = self;
+        let (pace, regions) = (Pace::of(lines.len(), TWO), Regions::new(lines, TWO));
+        if TWO && pace.prefetch {
+            ask_two_lines(IsThere::<V, D>(simd, PhantomData), regions, &source, answers, pace);
+        } else {
+            let mut step = ContainsStep::<V, D, TWO, _> { simd, regions, answers, draw: PhantomData };
+            in_groups(&source, &mut step, pace);
+        }
     }
 }
 
-struct ContainsStep<'a, V, D, const TWO: bool, L, Out> {
+/// Whether a key of two lines is there.
+struct IsThere<V, D>(V, PhantomData<D>);
+
+impl<V: Copy, D> Clone for IsThere<V, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V: Copy, D> Copy for IsThere<V, D> {}
+
+impl<V: Simd, D: Draw, L: Line> TwoLineQuestion<L> for IsThere<V, D> {
+    type Answer = bool;
+
+    #[inline(always)]
+    fn ask(self, lines: Regions<&[L]>, digest: u64) -> bool {
+        contains_one::<V, D, true, L>(self.0, lines, digest)
+    }
+
+    #[inline(always)]
+    fn ask_one(self, lines: Regions<&[L]>, digest: u64) -> bool {
+        contains_one::<V, D, false, L>(self.0, lines, digest)
+    }
+
+    #[inline(always)]
+    fn is_open(answer: bool) -> bool {
+        answer
+    }
+
+    #[inline(always)]
+    fn of_both(_: bool, second: bool) -> bool {
+        second
+    }
+}
+
+struct ContainsStep<'a, V, D, const TWO: bool, L> {
     simd: V,
     regions: Regions<&'a [L]>,
-    answers: Out,
+    answers: &'a mut [bool],
     draw: PhantomData<D>,
 }
 
-impl<V: Simd, D: Draw, const TWO: bool, L: Line, Out: Answers> Step for ContainsStep<'_, V, D, TWO, L, Out> {
+impl<V: Simd, D: Draw, const TWO: bool, L: Line> Step for ContainsStep<'_, V, D, TWO, L> {
     #[inline(always)]
     fn prefetch(&self, digests: &[u64]) {
         for digest in digests {

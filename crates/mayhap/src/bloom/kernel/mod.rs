@@ -16,14 +16,16 @@ pub(crate) mod avx512;
 mod batch;
 mod one;
 mod portable;
+mod two_lines;
 
 #[cfg(feature = "std")]
 pub(crate) use batch::FillPart;
 pub(crate) use batch::{Answers, Batch, ContainsBatch, InsertBatch, Keys, SharedBatch, Source, Unasked};
-pub(crate) use batch::{GROUP, Pace, Step, count_true, in_groups};
+pub(crate) use batch::{GROUP, Pace, Parted, Step, count_true, in_groups};
 #[cfg(feature = "std")]
 pub(crate) use one::SharedSetLocked;
 pub(crate) use one::{Contains, Insert, OneKey, Parts, SharedInsert, SharedSet};
+pub(crate) use two_lines::{TwoLineQuestion, ask_two_lines};
 
 use super::shape::Shape;
 use crate::bits::{AtomicBlock, BLOCK_WORDS, Block, Line};
@@ -113,6 +115,13 @@ impl<'a, L: Line> Regions<&'a [L]> {
         debug_assert!(lines.len() > usize::from(two), "a filter has a block for every line");
         debug_assert!(!two || lines.len().is_multiple_of(2), "two lines need two equal halves");
         Self { start: lines, count: lines.len() >> u32::from(two) }
+    }
+
+    /// Each of two regions by itself.
+    #[inline(always)]
+    pub(crate) fn halves(self) -> [Self; 2] {
+        let (first, second) = self.start.split_at(self.count);
+        [Self::new(first, false), Self::new(second, false)]
     }
 
     /// The number of the line in the first region.

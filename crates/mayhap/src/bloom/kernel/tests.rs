@@ -217,7 +217,7 @@ fn a_batch_is_the_same_by_every_kernel() {
     }
 }
 
-fn batches_agree<In: Source>(shape: Shape, blocks: u64, source: impl Fn() -> In) {
+fn batches_agree<In: Parted>(shape: Shape, blocks: u64, source: impl Fn() -> In) {
     let mut digests = std::vec![0; source().len()];
     source().digests(0, &mut digests);
     let mut reference = Owned::zeroed(blocks).expect("a small filter");

@@ -5,7 +5,9 @@ use core::marker::PhantomData;
 use super::one::{Change, Question};
 use super::{Layout, Simd};
 use crate::bits::{Block, Line, prefetch_read, prefetch_write};
-use crate::bloom::kernel::{Answers, Pace, Regions, Source, Step, in_groups, second_digest};
+use crate::bloom::kernel::{
+    Answers, Pace, Parted, Regions, Source, Step, TwoLineQuestion, ask_two_lines, in_groups, second_digest,
+};
 
 /// A batch, to be compiled for each [`Simd`] and each layout.
 pub(in crate::counting) trait Batch {
@@ -19,12 +21,52 @@ pub(in crate::counting) struct AskBatch<'a, L, In, Q: Question> {
     pub(in crate::counting) answers: &'a mut [Q::Answer],
 }
 
-impl<L: Line, In: Source, Q: Question> Batch for AskBatch<'_, L, In, Q> {
+impl<L: Line, In: Parted, Q: Question> Batch for AskBatch<'_, L, In, Q> {
     #[inline(always)]
     fn run<V: Simd, C: Layout>(self, simd: V) {
-        let regions = Regions::new(self.lines, C::TWO);
-        let mut step = Asking::<V, C, L, Q> { simd, regions, answers: self.answers, layout: PhantomData };
-        in_groups(&self.source, &mut step, Pace::of(self.lines.len(), C::TWO));
+        let Self { lines, source, answers } = self;
+        let (pace, regions) = (Pace::of(lines.len(), C::TWO), Regions::new(lines, C::TWO));
+        if C::TWO && pace.prefetches() {
+            ask_two_lines(OfTwoLines::<V, C, Q>(simd, PhantomData), regions, &source, answers, pace);
+        } else {
+            let mut step = Asking::<V, C, L, Q> { simd, regions, answers, layout: PhantomData };
+            in_groups(&source, &mut step, pace);
+        }
+    }
+}
+
+/// A question about a key of two lines.
+struct OfTwoLines<V, C, Q>(V, PhantomData<(C, Q)>);
+
+impl<V: Copy, C, Q> Clone for OfTwoLines<V, C, Q> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V: Copy, C, Q> Copy for OfTwoLines<V, C, Q> {}
+
+impl<V: Simd, C: Layout, L: Line, Q: Question> TwoLineQuestion<L> for OfTwoLines<V, C, Q> {
+    type Answer = Q::Answer;
+
+    #[inline(always)]
+    fn ask(self, lines: Regions<&[L]>, digest: u64) -> Q::Answer {
+        Q::ask::<V, C, L>(self.0, lines, digest)
+    }
+
+    #[inline(always)]
+    fn ask_one(self, lines: Regions<&[L]>, digest: u64) -> Q::Answer {
+        Q::ask::<V, C::OneLine, L>(self.0, lines, digest)
+    }
+
+    #[inline(always)]
+    fn is_open(answer: Q::Answer) -> bool {
+        answer > Q::Answer::default()
+    }
+
+    #[inline(always)]
+    fn of_both(first: Q::Answer, second: Q::Answer) -> Q::Answer {
+        first.min(second)
     }
 }
 

@@ -42,6 +42,8 @@ pub(super) trait Layout {
     const IN_PAIRS: bool;
     /// A key has counters in a line of each half.
     const TWO: bool;
+    /// The same in one line.
+    type OneLine: Layout;
 
     /// The highest number of a counter.
     const MAX: u64 = (1 << Self::WIDTH) - 1;
@@ -57,6 +59,7 @@ impl<const W: u32, const P: bool, const T: bool> Layout for Counters<W, P, T> {
     const WIDTH: u32 = W;
     const IN_PAIRS: bool = P;
     const TWO: bool = T;
+    type OneLine = Counters<W, P, false>;
 }
 
 /// Calls `$call::<…, Counters<…>>` for the layout at hand: one compiled copy for each.

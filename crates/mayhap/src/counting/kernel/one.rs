@@ -9,7 +9,8 @@ use crate::counting::CountingBloom;
 
 /// A question about a key.
 pub(in crate::counting) trait Question {
-    type Answer;
+    /// Zero, or `false`, is that the key isn't there; of two lines the lower answer is right.
+    type Answer: Copy + Default + Ord;
     fn ask<V: Simd, C: Layout, L: Line>(simd: V, regions: Regions<&[L]>, digest: u64) -> Self::Answer;
 }
 
