@@ -1,7 +1,7 @@
 //! Adding keys.
 
 use super::CountingBloom;
-use super::kernel::Insert;
+use super::kernel::{Change as _, Insert};
 use crate::bits::Block;
 use crate::bloom::kernel::{Answers, Source, Unasked};
 use crate::hash::{Digest, Digester as _, Key, eight_made_bytes};
@@ -14,7 +14,6 @@ impl CountingBloom {
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool {
         if let Some(key) = eight_made_bytes(key) {
-            self.len = self.len.saturating_add(1);
             return self.insert_eight(key);
         }
         match self.hasher.as_xxh3() {
@@ -37,8 +36,9 @@ impl CountingBloom {
     /// [`insert`](Self::insert) for a key that was hashed already.
     #[inline]
     pub fn insert_hash(&mut self, digest: Digest) -> bool {
-        self.len = self.len.saturating_add(1);
-        self.one_key.insert(&mut self.blocks, digest.get())
+        let is_new = self.one_key.insert(&mut self.blocks, digest.get());
+        self.len = Insert::len_after(self.len, is_new);
+        is_new
     }
 
     /// Adds many keys at once: `new[i]` tells whether `keys[i]` was new. The same as adding them one by one in order,

@@ -1,7 +1,7 @@
 //! Taking keys out again.
 
 use super::CountingBloom;
-use super::kernel::Remove;
+use super::kernel::{Change as _, Remove};
 use crate::bloom::kernel::count_true;
 use crate::hash::{Digest, Digester as _, Key, eight_made_bytes};
 
@@ -27,9 +27,7 @@ impl CountingBloom {
     #[inline]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> bool {
         if let Some(key) = eight_made_bytes(key) {
-            let removed = self.remove_eight(key);
-            self.len = self.len.saturating_sub(u64::from(removed));
-            return removed;
+            return self.remove_eight(key);
         }
         match self.hasher.as_xxh3() {
             Some(xxh3) => {
@@ -52,7 +50,7 @@ impl CountingBloom {
     #[inline]
     pub fn remove_hash(&mut self, digest: Digest) -> bool {
         let removed = self.one_key.remove(&mut self.blocks, digest.get());
-        self.len = self.len.saturating_sub(u64::from(removed));
+        self.len = Remove::len_after(self.len, removed);
         removed
     }
 

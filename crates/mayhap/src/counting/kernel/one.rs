@@ -25,6 +25,9 @@ pub(in crate::counting) trait Change {
     /// The answer that nearly every call gets, where there is one. A batch writes it for all keys before it begins.
     const USUAL: Option<bool> = None;
 
+    /// The length of a filter after the change, by what [`apply`](Self::apply) said.
+    fn len_after(len: u64, answer: bool) -> u64;
+
     fn apply<V: Simd, C: Layout>(simd: V, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool;
 }
 
@@ -52,6 +55,11 @@ impl Question for Count {
 
 impl Change for Insert {
     #[inline(always)]
+    fn len_after(len: u64, _: bool) -> u64 {
+        len.saturating_add(1)
+    }
+
+    #[inline(always)]
     fn apply<V: Simd, C: Layout>(simd: V, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
         simd.insert::<C>(regions, digest)
     }
@@ -59,6 +67,11 @@ impl Change for Insert {
 
 impl Change for Remove {
     const USUAL: Option<bool> = Some(true);
+
+    #[inline(always)]
+    fn len_after(len: u64, was_there: bool) -> u64 {
+        if was_there { len.saturating_sub(1) } else { len }
+    }
 
     #[inline(always)]
     fn apply<V: Simd, C: Layout>(simd: V, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
@@ -85,7 +98,9 @@ pub(super) fn change_eight<V: Simd, C: Layout, H: Change>(
     key: u64,
 ) -> bool {
     let digest = filter.hasher.known_xxh3().eight(key);
-    H::apply::<V, C>(simd, &mut Regions::new_mut(&mut filter.blocks, C::TWO), digest)
+    let answer = H::apply::<V, C>(simd, &mut Regions::new_mut(&mut filter.blocks, C::TWO), digest);
+    filter.len = H::len_after(filter.len, answer);
+    answer
 }
 
 /// What is done with one key, compiled for a CPU and a layout.
@@ -111,14 +126,8 @@ impl<S: Blocks> OneKey<S> {
         Self {
             contains_eight: |filter, key| filter.contains_hash(filter.hash(&key)),
             count_eight: |filter, key| filter.count_hash(filter.hash(&key)),
-            insert_eight: |filter, key| {
-                let digest = filter.hash(&key).get();
-                filter.one_key.insert(&mut filter.blocks, digest)
-            },
-            remove_eight: |filter, key| {
-                let digest = filter.hash(&key).get();
-                filter.one_key.remove(&mut filter.blocks, digest)
-            },
+            insert_eight: |filter, key| filter.insert_hash(filter.hash(&key)),
+            remove_eight: |filter, key| filter.remove_hash(filter.hash(&key)),
             ..self
         }
     }
