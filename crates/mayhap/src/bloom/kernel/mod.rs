@@ -186,7 +186,6 @@ impl<'a> Regions<&'a mut [Block]> {
     }
 
     /// All blocks.
-    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn blocks(&mut self) -> &mut [Block] {
         self.start

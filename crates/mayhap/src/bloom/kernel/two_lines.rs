@@ -136,17 +136,20 @@ impl<L: Line, Q: TwoLineQuestion<L>> Step for OneByOne<'_, L, Q> {
         self.ask_second_lines();
         let Self { question, first, second, answers, open } = self;
         let mut len = 0;
-        let answers = answers[from..from + digests.len()].iter_mut();
-        for ((number, answer), digest) in (from..).zip(answers).zip(digests) {
+        for (number, (answer, digest)) in
+            answers[from..from + digests.len()].iter_mut().zip(digests).enumerate()
+        {
             *answer = question.ask_one(*first, *digest);
             // Without a branch, which nobody could predict: written always, and kept if it is needed.
             open.numbers[len % GROUP] = number;
-            open.digests[len % GROUP] = second_digest(*digest);
             len += usize::from(Q::is_open(*answer));
         }
         open.len = len;
-        for digest in &open.digests[..len.min(GROUP)] {
-            prefetch_read(second.first(*digest));
+        let len = len.min(GROUP);
+        for (number, open) in open.numbers[..len].iter_mut().zip(&mut open.digests) {
+            *open = second_digest(digests[*number]);
+            *number += from;
+            prefetch_read(second.first(*open));
         }
     }
 }

@@ -95,9 +95,15 @@ impl Simd for Lanes {
     }
 
     #[inline(always)]
-    fn remove<C: Layout>(self, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
+    fn remove_usual<C: Layout>(self, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
         // SAFETY: AVX2, by `self`.
-        unsafe { remove::<C>(regions, digest) }
+        unsafe { remove_usual::<C>(regions, digest) }
+    }
+
+    #[inline(always)]
+    fn remove_otherwise<C: Layout>(self, blocks: &mut [Block], digest: u64) -> bool {
+        // SAFETY: AVX2, by `self`.
+        unsafe { remove_otherwise::<C>(blocks, digest) }
     }
 }
 
@@ -176,10 +182,10 @@ fn raise_in_line<C: Layout>(block: &mut Block, digest: u64) -> __m256i {
     min::<C>(a, b)
 }
 
-/// Lowers the counters, but for stuck ones; none if one of them is zero, and then the answer is false.
+/// Lowers the counters; none if one of them is stuck or zero, and then the answer is false.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
-fn remove<C: Layout>(regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
+fn remove_usual<C: Layout>(regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
     let lines = regions.shared();
     let (line, mut highest) = lowered::<C>(lines.first(digest), digest);
     let mut line_there = line;
@@ -193,7 +199,7 @@ fn remove<C: Layout>(regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
     // range are one question. Who removes keys that were added is never at either, but for once in a great many.
     let at_an_end = _mm256_castsi256_pd(less::<C>(highest, spread::<C>(C::SIGN - 2 * C::ONE)));
     if _mm256_testz_pd(at_an_end, at_an_end) == 0 {
-        return remove_otherwise::<C>(regions.blocks(), digest);
+        return false;
     }
     let (first, second) = lines_mut::<C>(regions, digest);
     store(first, line);
@@ -220,11 +226,11 @@ fn lowered<C: Layout>(block: &Block, digest: u64) -> ([__m256i; 2], __m256i) {
     (put_back::<C>(aim, line, lowered), max::<C>(a, b))
 }
 
-/// Removes an absent key, or one with stuck counters. Out of the way of all others.
+/// Removes an absent key, or one with stuck counters.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[cold]
 #[inline(never)]
-pub(super) fn remove_otherwise<C: Layout>(blocks: &mut [Block], digest: u64) -> bool {
+fn remove_otherwise<C: Layout>(blocks: &mut [Block], digest: u64) -> bool {
     let regions = &mut Regions::new_mut(blocks, C::TWO);
     all_above_zero::<C>(lowest::<C, _>(regions.shared(), digest))
         && portable::Portable.remove::<C>(regions, digest)

@@ -13,7 +13,7 @@ use core::arch::x86_64::{
     _mm512_testn_epi64_mask,
 };
 
-use super::avx2::{Lanes, remove_otherwise};
+use super::avx2::Lanes;
 use super::{Change, Contains, Count, Insert, Layout, OneKey, Question, Remove, Simd, one};
 use crate::bits::{Block, Blocks, Line};
 use crate::bloom::kernel::avx512::{load, store};
@@ -102,12 +102,17 @@ impl Simd for WideLanes {
     }
 
     #[inline(always)]
-    fn remove<C: Layout>(self, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
+    fn remove_usual<C: Layout>(self, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
         if half_is_enough::<C>() {
-            return self.0.remove::<C>(regions, digest);
+            return self.0.remove_usual::<C>(regions, digest);
         }
         // SAFETY: AVX-512, by `self`.
-        unsafe { remove::<C>(regions, digest) }
+        unsafe { remove_usual::<C>(regions, digest) }
+    }
+
+    #[inline(always)]
+    fn remove_otherwise<C: Layout>(self, blocks: &mut [Block], digest: u64) -> bool {
+        self.0.remove_otherwise::<C>(blocks, digest)
     }
 }
 
@@ -231,18 +236,17 @@ fn raised<C: Layout>(of: Words) -> (__m512i, __m512i) {
     (_mm512_mask_add_epi64(of.words, not_stuck, of.words, one::<C>(of)), before)
 }
 
-/// Lowers the counters, but for stuck ones; none if one of them is zero, and then the answer is false.
+/// Lowers the counters; none if one of them is stuck or zero, and then the answer is false.
 #[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-fn remove<C: Layout>(regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
+fn remove_usual<C: Layout>(regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
     if !C::TWO {
         let block = regions.first_mut(digest);
         let (words, at_an_end) = lowered::<C>(of_line::<C, _>(block, digest));
-        if at_an_end != 0 {
-            return remove_otherwise::<C>(regions.blocks(), digest);
+        if at_an_end == 0 {
+            store(block, words);
         }
-        store(block, words);
-        return true;
+        return at_an_end == 0;
     }
     let digests = [digest, second_digest(digest)];
     let (first, second) = regions.both_mut(digests[0], digests[1]);
@@ -255,12 +259,11 @@ fn remove<C: Layout>(regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
         let (b, at_an_end_of_b) = lowered::<C>(of_line::<C, _>(second, digests[1]));
         ([a, b], at_an_end_of_a | at_an_end_of_b)
     };
-    if at_an_end != 0 {
-        return remove_otherwise::<C>(regions.blocks(), digest);
+    if at_an_end == 0 {
+        store(first, lines[0]);
+        store(second, lines[1]);
     }
-    store(first, lines[0]);
-    store(second, lines[1]);
-    true
+    at_an_end == 0
 }
 
 /// The words with each counter one lower, whatever it was, and those of which it was zero or stuck.

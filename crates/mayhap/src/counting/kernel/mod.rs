@@ -89,7 +89,14 @@ pub(super) trait Simd: Copy {
     /// Raises each by one, unless it is stuck; true if one of them was zero.
     fn insert<C: Layout>(self, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool;
     /// Lowers each by one, unless it is stuck; but none if one of them is zero, and then the answer is false.
-    fn remove<C: Layout>(self, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool;
+    #[inline(always)]
+    fn remove<C: Layout>(self, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
+        self.remove_usual::<C>(regions, digest) || self.remove_otherwise::<C>(regions.blocks(), digest)
+    }
+    /// Lowers each by one if none of them is stuck or zero, and else does nothing, and says false.
+    fn remove_usual<C: Layout>(self, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool;
+    /// [`remove`](Self::remove) after that. Out of the way of what is usual.
+    fn remove_otherwise<C: Layout>(self, blocks: &mut [Block], digest: u64) -> bool;
 }
 
 /// Chooses what is done with one key.

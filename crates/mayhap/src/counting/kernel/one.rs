@@ -29,6 +29,14 @@ pub(in crate::counting) trait Change {
     fn len_after(len: u64, answer: bool) -> u64;
 
     fn apply<V: Simd, C: Layout>(simd: V, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool;
+
+    /// The same, and keeps the length.
+    #[inline(always)]
+    fn apply_to<V: Simd, C: Layout>(simd: V, filter: &mut CountingBloom, digest: u64) -> bool {
+        let answer = Self::apply::<V, C>(simd, &mut Regions::new_mut(&mut filter.blocks, C::TWO), digest);
+        filter.len = Self::len_after(filter.len, answer);
+        answer
+    }
 }
 
 /// Adds the key; true if it was new.
@@ -77,6 +85,25 @@ impl Change for Remove {
     fn apply<V: Simd, C: Layout>(simd: V, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
         simd.remove::<C>(regions, digest)
     }
+
+    /// What isn't usual comes last, so that a call needs no stack for what it does after it.
+    #[inline(always)]
+    fn apply_to<V: Simd, C: Layout>(simd: V, filter: &mut CountingBloom, digest: u64) -> bool {
+        let regions = &mut Regions::new_mut(&mut filter.blocks, C::TWO);
+        if simd.remove_usual::<C>(regions, digest) {
+            filter.len = Self::len_after(filter.len, true);
+            return true;
+        }
+        remove_otherwise::<V, C>(simd, filter, digest)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn remove_otherwise<V: Simd, C: Layout>(simd: V, filter: &mut CountingBloom, digest: u64) -> bool {
+    let removed = simd.remove_otherwise::<C>(&mut filter.blocks, digest);
+    filter.len = Remove::len_after(filter.len, removed);
+    removed
 }
 
 /// [`Question::ask`] about a key of eight bytes, as a number.
@@ -98,9 +125,7 @@ pub(super) fn change_eight<V: Simd, C: Layout, H: Change>(
     key: u64,
 ) -> bool {
     let digest = filter.hasher.known_xxh3().eight(key);
-    let answer = H::apply::<V, C>(simd, &mut Regions::new_mut(&mut filter.blocks, C::TWO), digest);
-    filter.len = H::len_after(filter.len, answer);
-    answer
+    H::apply_to::<V, C>(simd, filter, digest)
 }
 
 /// What is done with one key, compiled for a CPU and a layout.

@@ -91,6 +91,16 @@ impl Simd for Portable {
         }
         found
     }
+
+    /// Everything is usual here.
+    #[inline(always)]
+    fn remove_usual<C: Layout>(self, regions: &mut Regions<&mut [Block]>, digest: u64) -> bool {
+        self.remove::<C>(regions, digest)
+    }
+
+    fn remove_otherwise<C: Layout>(self, _: &mut [Block], _: u64) -> bool {
+        false
+    }
 }
 
 /// One counter of a key.

@@ -163,19 +163,12 @@ impl ScalableCuckoo {
     /// When the slices differ in length.
     pub fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
         assert_eq!(keys.len(), removed.len(), "one answer for each key");
-        // One layer needs no list of those that are left.
-        if let [layer] = &mut self.layers[..] {
-            // Removing can't fail.
-            let _ = in_chunks(&self.hasher, keys, removed, |digests, removed| {
-                layer.table.remove_many(digests.iter().map(|digest| digest.get()), removed);
-                Ok::<(), Infallible>(())
-            });
-            return;
-        }
-        for (keys, removed) in keys.chunks(ASKED_TOGETHER).zip(removed.chunks_mut(ASKED_TOGETHER)) {
-            let Self { layers, hasher, .. } = self;
-            remove_some(layers, keys.iter().map(|key| hasher.digest(key).get()), removed);
-        }
+        let Self { layers, hasher, .. } = self;
+        // Removing can't fail.
+        let _ = in_chunks(hasher, keys, removed, |digests, removed| {
+            remove_from(layers, digests, removed);
+            Ok::<(), Infallible>(())
+        });
     }
 
     /// [`remove_each`](Self::remove_each) for keys that were hashed already.
@@ -184,12 +177,7 @@ impl ScalableCuckoo {
     /// When the slices differ in length.
     pub fn remove_hashes(&mut self, digests: &[Digest], removed: &mut [bool]) {
         assert_eq!(digests.len(), removed.len(), "one answer for each digest");
-        if let [layer] = &mut self.layers[..] {
-            return layer.table.remove_many(digests.iter().map(|digest| digest.get()), removed);
-        }
-        for (digests, removed) in digests.chunks(ASKED_TOGETHER).zip(removed.chunks_mut(ASKED_TOGETHER)) {
-            remove_some(&mut self.layers, digests.iter().map(|digest| digest.get()), removed);
-        }
+        remove_from(&mut self.layers, digests, removed);
     }
 
     /// Empties the filter. Its first layer stays.
@@ -249,10 +237,16 @@ impl ScalableCuckoo {
 
 /// A key is looked for in the newest layer first, as [`ScalableCuckoo::remove_hash`] does, and each layer gets its keys in
 /// their order: so no two keys come to each other's places in another order than one by one.
-fn remove_some(layers: &mut [Layer<Owned>], digests: impl Iterator<Item = u64>, removed: &mut [bool]) {
-    newest_first(layers.iter_mut(), digests, removed, |layer, open, removed| {
-        layer.table.remove_many(open.iter().map(|(digest, _)| *digest), removed);
-    });
+fn remove_from(layers: &mut [Layer<Owned>], digests: &[Digest], removed: &mut [bool]) {
+    // One layer needs no list of those that are left.
+    if let [layer] = layers {
+        return layer.table.remove_many(digests.iter().map(|digest| digest.get()), removed);
+    }
+    for (digests, removed) in digests.chunks(ASKED_TOGETHER).zip(removed.chunks_mut(ASKED_TOGETHER)) {
+        newest_first(layers.iter_mut(), digests, removed, |layer, open, removed| {
+            layer.table.remove_many(open.iter().map(|(digest, _)| *digest), removed);
+        });
+    }
 }
 
 /// Digests whose lines are asked for together.

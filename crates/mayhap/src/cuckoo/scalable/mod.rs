@@ -54,13 +54,14 @@ pub use builder::ScalableCuckooBuilder;
 pub use layer::CuckooLayer;
 
 use alloc::vec::Vec;
+use core::convert::Infallible;
 use core::fmt;
 
 use super::layout::CuckooLayout;
 use super::table::Search;
 use crate::bits::{Blocks, Line as _, Owned};
 use crate::error::Error;
-use crate::hash::{Digest, Key, KeyHasher};
+use crate::hash::{Digest, Key, KeyHasher, in_chunks};
 use layer::{Layer, Settings};
 
 /// A cuckoo filter that grows by layers, keeps its rate, and can shrink again.
@@ -137,9 +138,11 @@ impl<S: Blocks> ScalableCuckoo<S> {
     /// When the slices differ in length.
     pub fn contains_each<K: Key>(&self, keys: &[K], found: &mut [bool]) {
         assert_eq!(keys.len(), found.len(), "one answer for each key");
-        for (keys, found) in keys.chunks(ASKED_TOGETHER).zip(found.chunks_mut(ASKED_TOGETHER)) {
-            self.contains_some(keys.iter().map(|key| self.hasher.digest(key).get()), found);
-        }
+        // Asking can't fail.
+        let _ = in_chunks(&self.hasher, keys, found, |digests, found| {
+            self.contains_hashes(digests, found);
+            Ok::<(), Infallible>(())
+        });
     }
 
     /// [`contains_each`](Self::contains_each) for keys that were hashed already.
@@ -148,15 +151,15 @@ impl<S: Blocks> ScalableCuckoo<S> {
     /// When the slices differ in length.
     pub fn contains_hashes(&self, digests: &[Digest], found: &mut [bool]) {
         assert_eq!(digests.len(), found.len(), "one answer for each digest");
-        for (digests, found) in digests.chunks(ASKED_TOGETHER).zip(found.chunks_mut(ASKED_TOGETHER)) {
-            self.contains_some(digests.iter().map(|digest| digest.get()), found);
+        // One layer needs no list of those that are left.
+        if let [layer] = &self.layers[..] {
+            return layer.table.contains_many(digests.iter().map(|digest| digest.get()), found);
         }
-    }
-
-    fn contains_some(&self, digests: impl Iterator<Item = u64>, found: &mut [bool]) {
-        newest_first(self.layers.iter(), digests, found, |layer, open, found| {
-            layer.table.contains_many(open.iter().map(|(digest, _)| *digest), found);
-        });
+        for (digests, found) in digests.chunks(ASKED_TOGETHER).zip(found.chunks_mut(ASKED_TOGETHER)) {
+            newest_first(self.layers.iter(), digests, found, |layer, open, found| {
+                layer.table.contains_many(open.iter().map(|(digest, _)| *digest), found);
+            });
+        }
     }
 
     /// How often the key is in the filter: at least as often as it was added and not removed, more when other keys
@@ -337,16 +340,15 @@ const ASKED_TOGETHER: usize = 256;
 #[inline(always)]
 fn newest_first<L>(
     layers: impl DoubleEndedIterator<Item = L>,
-    digests: impl Iterator<Item = u64>,
+    digests: &[Digest],
     answers: &mut [bool],
     ask: impl Fn(L, &[(u64, usize)], &mut [bool]),
 ) {
     // Digests to which nobody said yes yet, and their numbers.
     let mut open = [(0u64, 0usize); ASKED_TOGETHER];
-    let mut left = 0;
+    let mut left = digests.len();
     for ((slot, digest), number) in open.iter_mut().zip(digests).zip(0..) {
-        *slot = (digest, number);
-        left += 1;
+        *slot = (digest.get(), number);
     }
     answers.fill(false);
     let mut yes = [false; ASKED_TOGETHER];
