@@ -12,7 +12,7 @@ use super::{Batch, Draw, Eight, FIRST_DRAW, OneKey, Parts, SECOND_DRAW, Simd, ba
 use crate::bits::{AtomicBlock, BLOCK_WORDS, Block, Line};
 use crate::bloom::shape::Shape;
 use crate::cpu::{Avx2, Work};
-use crate::hash::MediumKey;
+use crate::hash::{Key, MediumKey};
 
 impl Avx2 {
     #[inline(always)]
@@ -52,6 +52,16 @@ impl Avx2 {
         }
         // SAFETY: as above.
         unsafe { one_medium_eight(self, filter, key) }
+    }
+
+    /// Any key in any shape, hashed on the way by any function.
+    #[inline(always)]
+    pub(super) fn any_key<'a, P: Parts<'a>, K: Key + ?Sized>(self, shape: Shape, filter: P, key: &K) -> bool {
+        if let Some(avx512) = self.avx512() {
+            return avx512.any_key(shape, filter, key);
+        }
+        // SAFETY: as above.
+        unsafe { any_key(self, shape, filter, key) }
     }
 
     #[inline(always)]
@@ -98,6 +108,12 @@ fn one_eight_bytes_eight<'a, P: Parts<'a>>(avx2: Avx2, filter: P, key: u64) -> b
 fn one_medium_eight<'a, P: Parts<'a>>(avx2: Avx2, filter: P, key: MediumKey<'_>) -> bool {
     let digest = filter.hasher().known_xxh3().medium(key);
     P::Work::run::<_, Eight, false>(avx2, filter.blocks(), digest)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[inline(never)]
+fn any_key<'a, P: Parts<'a>, K: Key + ?Sized>(avx2: Avx2, shape: Shape, filter: P, key: &K) -> bool {
+    super::any_key(avx2, shape, filter, key)
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]

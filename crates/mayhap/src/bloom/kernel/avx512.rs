@@ -10,8 +10,9 @@ use core::arch::x86_64::{
 
 use super::{Draw, Eight, FIRST_DRAW, OneKey, Parts, SECOND_DRAW, Simd};
 use crate::bits::{AtomicBlock, BLOCK_WORDS, Block, Line};
+use crate::bloom::shape::Shape;
 use crate::cpu::{Avx2, Avx512};
-use crate::hash::MediumKey;
+use crate::hash::{Key, MediumKey};
 
 impl Avx512 {
     /// As [`Avx2::one`], for the most common shape.
@@ -33,6 +34,13 @@ impl Avx512 {
     pub(super) fn one_medium<'a, P: Parts<'a>>(self, filter: P, key: MediumKey<'_>) -> bool {
         // SAFETY: as above.
         unsafe { one_medium_eight(self, filter, key) }
+    }
+
+    /// As [`Avx2::any_key`].
+    #[inline(always)]
+    pub(super) fn any_key<'a, P: Parts<'a>, K: Key + ?Sized>(self, shape: Shape, filter: P, key: &K) -> bool {
+        // SAFETY: as above.
+        unsafe { any_key(self, shape, filter, key) }
     }
 }
 
@@ -56,6 +64,12 @@ fn one_eight_bytes_eight<'a, P: Parts<'a>>(avx512: Avx512, filter: P, key: u64) 
 fn one_medium_eight<'a, P: Parts<'a>>(avx512: Avx512, filter: P, key: MediumKey<'_>) -> bool {
     let digest = filter.hasher().known_xxh3().medium(key);
     P::Work::run::<_, Eight, false>(avx512, filter.blocks(), digest)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline(never)]
+fn any_key<'a, P: Parts<'a>, K: Key + ?Sized>(avx512: Avx512, shape: Shape, filter: P, key: &K) -> bool {
+    super::any_key(avx512, shape, filter, key)
 }
 
 impl Simd for Avx512 {

@@ -255,14 +255,10 @@ impl Kernel {
     #[cfg_attr(all(feature = "std", target_arch = "x86_64", not(target_feature = "avx2")), inline(never))]
     #[cfg_attr(not(all(feature = "std", target_arch = "x86_64", not(target_feature = "avx2"))), inline)]
     fn any_key<'a, P: Parts<'a>, K: Key + ?Sized>(self, shape: Shape, filter: P, key: &K) -> bool {
-        let digest = filter.hasher().digest_bytes(key.key_bytes().as_ref());
         match self {
-            // Not by a second call.
-            Self::Portable => {
-                one_shape::<_, P::Work>(portable::Portable, shape, filter.blocks(), digest.get())
-            }
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(avx2) => avx2.one::<P::Work>(shape, filter.blocks(), digest.get()),
+            Self::Avx2(avx2) => avx2.any_key(shape, filter, key),
+            Self::Portable => any_key(portable::Portable, shape, filter, key),
         }
     }
 
@@ -285,6 +281,13 @@ impl Kernel {
             Self::Portable => batch_shape(portable::Portable, shape, batch),
         }
     }
+}
+
+/// Does something with one key, whatever the key, the hash and the shape are.
+#[inline(always)]
+fn any_key<'a, V: Simd, P: Parts<'a>, K: Key + ?Sized>(simd: V, shape: Shape, filter: P, key: &K) -> bool {
+    let digest = filter.hasher().digest_bytes(key.key_bytes().as_ref());
+    one_shape::<V, P::Work>(simd, shape, filter.blocks(), digest.get())
 }
 
 #[inline(always)]
