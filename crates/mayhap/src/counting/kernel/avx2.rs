@@ -15,48 +15,15 @@ use core::arch::x86_64::{
     _mm256_testc_pd, _mm256_testz_pd,
 };
 
-use super::{Change, Contains, Count, Insert, Layout, OneKey, Question, Remove, Simd, one, portable};
+use super::one::one_key;
+use super::{Change, Contains, Count, Insert, Layout, OneKey, Question, Remove, Simd, portable};
 use crate::bits::{Block, Blocks, Line};
 use crate::bloom::kernel::avx2::{load, store};
 use crate::bloom::kernel::{FIRST_DRAW, Regions, second_digest};
 use crate::counting::CountingBloom;
 use crate::cpu::Avx2;
 
-/// What is done with one key. Holding an [`Avx2`] is the proof that the CPU has it.
-pub(super) fn one_key<C: Layout, S: Blocks>(_: Avx2) -> OneKey<S> {
-    OneKey {
-        contains: ask::<C, S::Line, Contains>,
-        count: ask::<C, S::Line, Count>,
-        insert: change::<C, Insert>,
-        remove: change::<C, Remove>,
-        contains_eight: ask_eight::<C, S, Contains>,
-        count_eight: ask_eight::<C, S, Count>,
-        insert_eight: change_eight::<C, Insert>,
-        remove_eight: change_eight::<C, Remove>,
-    }
-}
-
-// The calls between a baseline caller and AVX2 code. Everything they run is inlined into them.
-
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-fn ask<C: Layout, L: Line, Q: Question>(lines: &[L], digest: u64) -> Q::Answer {
-    Q::ask::<_, C, L>(Lanes::here(), Regions::new(lines, C::TWO), digest)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-fn change<C: Layout, H: Change>(blocks: &mut [Block], digest: u64) -> bool {
-    H::apply::<_, C>(Lanes::here(), &mut Regions::new_mut(blocks, C::TWO), digest)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-fn ask_eight<C: Layout, S: Blocks, Q: Question>(filter: &CountingBloom<S>, key: u64) -> Q::Answer {
-    one::ask_eight::<_, C, S, Q>(Lanes::here(), filter, key)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-fn change_eight<C: Layout, H: Change>(filter: &mut CountingBloom, key: u64) -> bool {
-    one::change_eight::<_, C, H>(Lanes::here(), filter, key)
-}
+one_key!(Avx2 => Lanes::here(), "avx2,bmi1,bmi2");
 
 /// The proof that the CPU has AVX2: an older proof, or that we are in a function that is compiled for it.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! The kernel in 512-bit registers: eight words with a counter in each, be they a line, or four of either of two lines.
 //!
 //! As in [`avx2`](super::avx2), counters are moved to the top of their lanes. There they are compared as numbers of 64 bits,
-//! of which the counter is the highest part. Four counters of a single line are its work, too: they fill one of its registers.
+//! of which the counter is the highest part. Four counters of a single line are left to that kernel: they fill one of its registers.
 
 #![allow(unsafe_code)]
 
@@ -14,48 +14,15 @@ use core::arch::x86_64::{
 };
 
 use super::avx2::Lanes;
-use super::{Change, Contains, Count, Insert, Layout, OneKey, Question, Remove, Simd, one};
+use super::one::one_key;
+use super::{Change, Contains, Count, Insert, Layout, OneKey, Question, Remove, Simd};
 use crate::bits::{Block, Blocks, Line};
 use crate::bloom::kernel::avx512::{load, store};
 use crate::bloom::kernel::{FIRST_DRAW, Regions, second_digest};
 use crate::counting::CountingBloom;
 use crate::cpu::Avx512;
 
-/// What is done with one key. Holding an [`Avx512`] is the proof that the CPU has it.
-pub(super) fn one_key<C: Layout, S: Blocks>(_: Avx512) -> OneKey<S> {
-    OneKey {
-        contains: ask::<C, S::Line, Contains>,
-        count: ask::<C, S::Line, Count>,
-        insert: change::<C, Insert>,
-        remove: change::<C, Remove>,
-        contains_eight: ask_eight::<C, S, Contains>,
-        count_eight: ask_eight::<C, S, Count>,
-        insert_eight: change_eight::<C, Insert>,
-        remove_eight: change_eight::<C, Remove>,
-    }
-}
-
-// The calls between a baseline caller and AVX-512 code. Everything they run is inlined into them.
-
-#[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl")]
-fn ask<C: Layout, L: Line, Q: Question>(lines: &[L], digest: u64) -> Q::Answer {
-    Q::ask::<_, C, L>(WideLanes::here(), Regions::new(lines, C::TWO), digest)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl")]
-fn change<C: Layout, H: Change>(blocks: &mut [Block], digest: u64) -> bool {
-    H::apply::<_, C>(WideLanes::here(), &mut Regions::new_mut(blocks, C::TWO), digest)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl")]
-fn ask_eight<C: Layout, S: Blocks, Q: Question>(filter: &CountingBloom<S>, key: u64) -> Q::Answer {
-    one::ask_eight::<_, C, S, Q>(WideLanes::here(), filter, key)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl")]
-fn change_eight<C: Layout, H: Change>(filter: &mut CountingBloom, key: u64) -> bool {
-    one::change_eight::<_, C, H>(WideLanes::here(), filter, key)
-}
+one_key!(Avx512 => WideLanes::here(), "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl");
 
 /// The proof that the CPU has AVX-512: an older proof, or that we are in a function that is compiled for it.
 #[derive(Clone, Copy)]

@@ -107,7 +107,7 @@ pub(super) fn one_key<S: Blocks>(kernel: Kernel, layout: CounterLayout, hasher: 
             Some(proof) => for_layout!(layout, C => avx512::one_key::<C, S>(proof)),
             None => for_layout!(layout, C => avx2::one_key::<C, S>(proof)),
         },
-        Kernel::Portable => for_layout!(layout, C => portable::one_key::<C, S>()),
+        Kernel::Portable => for_layout!(layout, C => portable::one_key::<C, S>(portable::Portable)),
     };
     if hasher.as_xxh3().is_some() { one_key } else { one_key.by_another_hash() }
 }

@@ -106,28 +106,6 @@ fn remove_otherwise<V: Simd, C: Layout>(simd: V, filter: &mut CountingBloom, dig
     removed
 }
 
-/// [`Question::ask`] about a key of eight bytes, as a number.
-#[inline(always)]
-pub(super) fn ask_eight<V: Simd, C: Layout, S: Blocks, Q: Question>(
-    simd: V,
-    filter: &CountingBloom<S>,
-    key: u64,
-) -> Q::Answer {
-    let digest = filter.hasher.known_xxh3().eight(key);
-    Q::ask::<V, C, S::Line>(simd, Regions::new(filter.blocks.lines(), C::TWO), digest)
-}
-
-/// [`Change::apply`] for a key of eight bytes, as a number.
-#[inline(always)]
-pub(super) fn change_eight<V: Simd, C: Layout, H: Change>(
-    simd: V,
-    filter: &mut CountingBloom,
-    key: u64,
-) -> bool {
-    let digest = filter.hasher.known_xxh3().eight(key);
-    H::apply_to::<V, C>(simd, filter, digest)
-}
-
 /// What is done with one key, compiled for a CPU and a layout.
 ///
 /// Chosen when the filter is made, so that a call has nothing to choose. How many calls a core has under way, waiting for
@@ -210,3 +188,46 @@ impl CountingBloom {
         unsafe { (self.one_key.remove_eight)(self, key) }
     }
 }
+
+/// Makes the `one_key` of a kernel, whose caller must hold a `$proof`: the functions that are called from code for any CPU, each
+/// compiled with the features that are named. Everything they run is inlined into them.
+macro_rules! one_key {
+    ($proof:ty => $kernel:expr $(, $features:literal)?) => {
+        /// What is done with one key. Who holds the argument has the proof that the CPU can do it.
+        pub(super) fn one_key<C: Layout, S: Blocks>(_: $proof) -> OneKey<S> {
+            OneKey {
+                contains: ask::<C, S::Line, Contains>,
+                count: ask::<C, S::Line, Count>,
+                insert: change::<C, Insert>,
+                remove: change::<C, Remove>,
+                contains_eight: ask_eight::<C, S, Contains>,
+                count_eight: ask_eight::<C, S, Count>,
+                insert_eight: change_eight::<C, Insert>,
+                remove_eight: change_eight::<C, Remove>,
+            }
+        }
+
+        $(#[target_feature(enable = $features)])?
+        fn ask<C: Layout, L: Line, Q: Question>(lines: &[L], digest: u64) -> Q::Answer {
+            Q::ask::<_, C, L>($kernel, Regions::new(lines, C::TWO), digest)
+        }
+
+        $(#[target_feature(enable = $features)])?
+        fn change<C: Layout, H: Change>(blocks: &mut [Block], digest: u64) -> bool {
+            H::apply::<_, C>($kernel, &mut Regions::new_mut(blocks, C::TWO), digest)
+        }
+
+        $(#[target_feature(enable = $features)])?
+        fn ask_eight<C: Layout, S: Blocks, Q: Question>(filter: &CountingBloom<S>, key: u64) -> Q::Answer {
+            let digest = filter.hasher.known_xxh3().eight(key);
+            Q::ask::<_, C, S::Line>($kernel, Regions::new(filter.blocks.lines(), C::TWO), digest)
+        }
+
+        $(#[target_feature(enable = $features)])?
+        fn change_eight<C: Layout, H: Change>(filter: &mut CountingBloom, key: u64) -> bool {
+            let digest = filter.hasher.known_xxh3().eight(key);
+            H::apply_to::<_, C>($kernel, filter, digest)
+        }
+    };
+}
+pub(super) use one_key;

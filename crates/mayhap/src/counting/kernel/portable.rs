@@ -1,39 +1,12 @@
 //! The kernel in plain words: the definition that every other implementation must agree with.
 
-use super::{Change, Contains, Count, Insert, Layout, OneKey, Question, Remove, Simd, one};
+use super::one::one_key;
+use super::{Change, Contains, Count, Insert, Layout, OneKey, Question, Remove, Simd};
 use crate::bits::{BLOCK_WORDS, Block, Blocks, Line};
 use crate::bloom::kernel::{FIRST_DRAW, Regions, second_digest};
 use crate::counting::CountingBloom;
 
-/// What is done with one key.
-pub(super) fn one_key<C: Layout, S: Blocks>() -> OneKey<S> {
-    OneKey {
-        contains: ask::<C, S::Line, Contains>,
-        count: ask::<C, S::Line, Count>,
-        insert: change::<C, Insert>,
-        remove: change::<C, Remove>,
-        contains_eight: ask_eight::<C, S, Contains>,
-        count_eight: ask_eight::<C, S, Count>,
-        insert_eight: change_eight::<C, Insert>,
-        remove_eight: change_eight::<C, Remove>,
-    }
-}
-
-fn ask<C: Layout, L: Line, Q: Question>(lines: &[L], digest: u64) -> Q::Answer {
-    Q::ask::<_, C, L>(Portable, Regions::new(lines, C::TWO), digest)
-}
-
-fn change<C: Layout, H: Change>(blocks: &mut [Block], digest: u64) -> bool {
-    H::apply::<_, C>(Portable, &mut Regions::new_mut(blocks, C::TWO), digest)
-}
-
-fn ask_eight<C: Layout, S: Blocks, Q: Question>(filter: &CountingBloom<S>, key: u64) -> Q::Answer {
-    one::ask_eight::<_, C, S, Q>(Portable, filter, key)
-}
-
-fn change_eight<C: Layout, H: Change>(filter: &mut CountingBloom, key: u64) -> bool {
-    one::change_eight::<_, C, H>(Portable, filter, key)
-}
+one_key!(Portable => Portable);
 
 #[derive(Clone, Copy)]
 pub(super) struct Portable;
