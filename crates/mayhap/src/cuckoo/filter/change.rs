@@ -74,9 +74,7 @@ impl CuckooFilter {
     pub fn insert_each<K: Key>(&mut self, keys: &[K], new: &mut [bool]) -> Result<(), InsertError> {
         assert_eq!(keys.len(), new.len(), "one answer for each key");
         let Self { table, search, hasher, .. } = self;
-        in_chunks(hasher, keys, new, |digests, new| {
-            table.insert_many(digests.iter().map(|digest| digest.get()), new, search)
-        })
+        in_chunks(hasher, keys, new, |digests, new| table.insert_many(digests, new, search))
     }
 
     /// [`insert_each`](Self::insert_each) for keys that were hashed already.
@@ -88,7 +86,7 @@ impl CuckooFilter {
     /// When the slices differ in length.
     pub fn insert_hashes(&mut self, digests: &[Digest], new: &mut [bool]) -> Result<(), InsertError> {
         assert_eq!(digests.len(), new.len(), "one answer for each digest");
-        self.table.insert_many(digests.iter().map(|digest| digest.get()), new, &mut self.search)
+        self.table.insert_many(digests, new, &mut self.search)
     }
 
     /// Removes a key, once. False if it certainly wasn't there; nothing is changed then.
@@ -127,7 +125,7 @@ impl CuckooFilter {
         let Self { table, hasher, .. } = self;
         // Removing can't fail.
         let _ = in_chunks(hasher, keys, removed, |digests, removed| {
-            table.remove_many(digests.iter().map(|digest| digest.get()), removed);
+            table.remove_many(digests, removed);
             Ok::<(), Infallible>(())
         });
     }
@@ -138,7 +136,7 @@ impl CuckooFilter {
     /// When the slices differ in length.
     pub fn remove_hashes(&mut self, digests: &[Digest], removed: &mut [bool]) {
         assert_eq!(digests.len(), removed.len(), "one answer for each digest");
-        self.table.remove_many(digests.iter().map(|digest| digest.get()), removed);
+        self.table.remove_many(digests, removed);
     }
 
     /// Empties the filter. Its size and plan stay.

@@ -175,7 +175,7 @@ impl<S: Blocks> CuckooFilter<S> {
     /// When the slices differ in length.
     pub fn contains_hashes(&self, digests: &[Digest], found: &mut [bool]) {
         assert_eq!(digests.len(), found.len(), "one answer for each digest");
-        self.table.contains_many(digests.iter().map(|digest| digest.get()), found);
+        self.table.contains_many(digests, found);
     }
 
     /// How often the key is in the filter: at least as often as it was added and not removed, more when other keys

@@ -240,11 +240,11 @@ impl ScalableCuckoo {
 fn remove_from(layers: &mut [Layer<Owned>], digests: &[Digest], removed: &mut [bool]) {
     // One layer needs no list of those that are left.
     if let [layer] = layers {
-        return layer.table.remove_many(digests.iter().map(|digest| digest.get()), removed);
+        return layer.table.remove_many(digests, removed);
     }
     for (digests, removed) in digests.chunks(ASKED_TOGETHER).zip(removed.chunks_mut(ASKED_TOGETHER)) {
         newest_first(layers.iter_mut(), digests, removed, |layer, open, removed| {
-            layer.table.remove_many(open.iter().map(|(digest, _)| *digest), removed);
+            layer.table.remove_many(open, removed);
         });
     }
 }

@@ -153,11 +153,11 @@ impl<S: Blocks> ScalableCuckoo<S> {
         assert_eq!(digests.len(), found.len(), "one answer for each digest");
         // One layer needs no list of those that are left.
         if let [layer] = &self.layers[..] {
-            return layer.table.contains_many(digests.iter().map(|digest| digest.get()), found);
+            return layer.table.contains_many(digests, found);
         }
         for (digests, found) in digests.chunks(ASKED_TOGETHER).zip(found.chunks_mut(ASKED_TOGETHER)) {
             newest_first(self.layers.iter(), digests, found, |layer, open, found| {
-                layer.table.contains_many(open.iter().map(|(digest, _)| *digest), found);
+                layer.table.contains_many(open, found);
             });
         }
     }
@@ -342,13 +342,14 @@ fn newest_first<L>(
     layers: impl DoubleEndedIterator<Item = L>,
     digests: &[Digest],
     answers: &mut [bool],
-    ask: impl Fn(L, &[(u64, usize)], &mut [bool]),
+    ask: impl Fn(L, &[Digest], &mut [bool]),
 ) {
     // Digests to which nobody said yes yet, and their numbers.
-    let mut open = [(0u64, 0usize); ASKED_TOGETHER];
+    let mut open = [Digest::new(0); ASKED_TOGETHER];
+    let mut numbers = [0; ASKED_TOGETHER];
     let mut left = digests.len();
-    for ((slot, digest), number) in open.iter_mut().zip(digests).zip(0..) {
-        *slot = (digest.get(), number);
+    for (number, digest) in digests.iter().enumerate() {
+        (open[number], numbers[number]) = (*digest, number);
     }
     answers.fill(false);
     let mut yes = [false; ASKED_TOGETHER];
@@ -357,9 +358,9 @@ fn newest_first<L>(
         let asked = left;
         left = 0;
         for index in 0..asked {
-            let (digest, number) = open[index];
+            let (digest, number) = (open[index], numbers[index]);
             answers[number] |= yes[index];
-            open[left] = (digest, number);
+            (open[left], numbers[left]) = (digest, number);
             left += usize::from(!yes[index]);
         }
     }

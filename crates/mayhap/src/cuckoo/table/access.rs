@@ -86,7 +86,7 @@ pub(super) struct Window;
 /// The number of something in memory.
 #[allow(clippy::cast_possible_truncation, reason = "what is in memory has an index")]
 #[inline(always)]
-fn index(place: Place) -> usize {
+pub(super) fn index(place: Place) -> usize {
     place as usize
 }
 

@@ -100,10 +100,10 @@ pub(super) struct Grid {
     bucket_bits: u32,
     per_line: u32,
     /// Bits at the end of a line.
-    unused: u64,
+    pub(super) unused: u64,
     /// 2⁶⁴ / per_line, rounded up: a multiplication instead of a division. Exact for bucket numbers below 2⁵⁷, because
     /// the rounding adds less than `per_line` ≤ 128 = 2⁷ to 2⁶⁴.
-    reciprocal: u64,
+    pub(super) reciprocal: u64,
 }
 
 impl Grid {

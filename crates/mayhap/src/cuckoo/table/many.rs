@@ -1,6 +1,7 @@
 //! Many digests at once: the lines of later ones are on their way while earlier ones are looked at.
 
 use super::buckets::{Buckets, Operation};
+use super::eight::InEights;
 use super::places::{Places, Spot};
 use super::{Insert, Located, Search, Table};
 use crate::bits::{
@@ -8,6 +9,7 @@ use crate::bits::{
     prefetch_address_to_write,
 };
 use crate::filter::InsertError;
+use crate::hash::Digest;
 
 /// Digests in a group.
 const GROUP: usize = 32;
@@ -17,9 +19,13 @@ const GROUP_FROM_MEMORY: usize = 16;
 
 impl<S: Blocks> Table<S> {
     /// `found[i]` for the i-th digest.
-    pub(in crate::cuckoo) fn contains_many(&self, digests: impl Iterator<Item = u64>, found: &mut [bool]) {
-        let Self { lines, places, .. } = self;
-        self.format.run(ContainsMany { lines: lines.lines(), places, digests, found });
+    pub(in crate::cuckoo) fn contains_many(&self, digests: &[Digest], found: &mut [bool]) {
+        let Self { lines, layout, format, places, .. } = self;
+        let lines = lines.lines();
+        match InEights::of(*layout, format, places, digests.len()) {
+            Some(eights) => eights.contains(lines, digests, found),
+            None => format.run(ContainsMany { lines, places, digests, found }),
+        }
     }
 }
 
@@ -27,7 +33,7 @@ impl Table<Owned> {
     /// `new[i]` for the i-th digest; stops at the first that is refused.
     pub(in crate::cuckoo) fn insert_many(
         &mut self,
-        digests: impl Iterator<Item = u64>,
+        digests: &[Digest],
         new: &mut [bool],
         search: &mut Search,
     ) -> Result<(), InsertError> {
@@ -36,13 +42,13 @@ impl Table<Owned> {
     }
 
     /// `removed[i]` for the i-th digest.
-    pub(in crate::cuckoo) fn remove_many(
-        &mut self,
-        digests: impl Iterator<Item = u64>,
-        removed: &mut [bool],
-    ) {
-        let Self { lines, places, format, len, .. } = self;
-        format.run(RemoveMany { blocks: lines, places, len, digests, removed });
+    pub(in crate::cuckoo) fn remove_many(&mut self, digests: &[Digest], removed: &mut [bool]) {
+        let Self { lines: blocks, layout, format, places, len } = self;
+        match InEights::of(*layout, format, places, digests.len()) {
+            Some(eights) => eights.remove(blocks, digests, removed),
+            None => format.run(RemoveMany { blocks, places, digests, removed }),
+        }
+        *len -= removed.iter().map(|removed| u64::from(*removed)).sum::<u64>();
     }
 }
 
@@ -64,7 +70,7 @@ trait Step {
 fn in_groups<S: Step>(
     places: &Places,
     lines: usize,
-    mut digests: impl Iterator<Item = u64>,
+    digests: &[Digest],
     answers: &mut [bool],
     step: &mut S,
 ) -> Result<(), InsertError> {
@@ -75,14 +81,14 @@ fn in_groups<S: Step>(
     if let Some(usual) = S::USUAL {
         answers.fill(usual);
     }
-    let mut left = answers;
+    let (mut digests, mut left) = (digests.iter(), answers);
     loop {
         let [even, odd] = &mut groups;
         let (current, next) = if turn == 0 { (&*even, odd) } else { (&*odd, even) };
         turn ^= 1;
         let mut located = 0;
         for (kept, digest) in next[..group].iter_mut().zip(digests.by_ref()) {
-            *kept = step.keep(places.of(digest));
+            *kept = step.keep(places.of(digest.get()));
             if prefetch {
                 step.prefetch(kept);
             }
@@ -103,14 +109,14 @@ fn in_groups<S: Step>(
     }
 }
 
-struct ContainsMany<'a, L, D> {
+struct ContainsMany<'a, L> {
     lines: &'a [L],
     places: &'a Places,
-    digests: D,
+    digests: &'a [Digest],
     found: &'a mut [bool],
 }
 
-impl<L: Line, D: Iterator<Item = u64>> Operation for ContainsMany<'_, L, D> {
+impl<L: Line> Operation for ContainsMany<'_, L> {
     type Output = ();
 
     #[inline(always)]
@@ -145,16 +151,16 @@ impl<B: Buckets, L: Line> Step for ContainsStep<'_, B, L> {
     }
 }
 
-struct InsertMany<'a, D> {
+struct InsertMany<'a> {
     blocks: &'a mut [Block],
     places: &'a Places,
     len: &'a mut u64,
-    digests: D,
+    digests: &'a [Digest],
     new: &'a mut [bool],
     search: &'a mut Search,
 }
 
-impl<D: Iterator<Item = u64>> Operation for InsertMany<'_, D> {
+impl Operation for InsertMany<'_> {
     type Output = Result<(), InsertError>;
 
     #[inline(always)]
@@ -194,24 +200,22 @@ impl<B: Buckets> Step for InsertStep<'_, B> {
     }
 }
 
-struct RemoveMany<'a, D> {
+struct RemoveMany<'a> {
     blocks: &'a mut [Block],
     places: &'a Places,
-    len: &'a mut u64,
-    digests: D,
+    digests: &'a [Digest],
     removed: &'a mut [bool],
 }
 
-impl<D: Iterator<Item = u64>> Operation for RemoveMany<'_, D> {
+impl Operation for RemoveMany<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<B: Buckets>(self, buckets: B) {
-        let Self { blocks, places, len, digests, removed } = self;
+        let Self { blocks, places, digests, removed } = self;
         let lines = blocks.len();
         // Removing can't fail.
         let _ = in_groups(places, lines, digests, removed, &mut RemoveStep { buckets, blocks });
-        *len -= removed.iter().map(|removed| u64::from(*removed)).sum::<u64>();
     }
 }
 

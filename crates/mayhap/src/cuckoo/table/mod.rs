@@ -3,10 +3,13 @@
 //!
 //! [`places`] is the recipe from a digest to two buckets. [`buckets`] is what is done with one bucket; [`packed`] and
 //! [`sorted`] are the ways to do it, in a [`register`], which [`access`] fills; [`lanes`] has two buckets of 16-bit
-//! fingerprints in one. [`search`] makes room in full buckets. [`many`] does all of it for many digests at once.
+//! fingerprints in one. [`search`] makes room in full buckets. [`many`] does all of it for many digests at once, and
+//! [`eight`], where the CPU has AVX-512, most of it for eight of them in each instruction.
 
 mod access;
 mod buckets;
+#[cfg_attr(not(target_arch = "x86_64"), path = "eight/nowhere.rs")]
+mod eight;
 mod lanes;
 mod many;
 mod packed;

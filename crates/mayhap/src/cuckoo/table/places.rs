@@ -21,19 +21,24 @@
 //! fingerprint, gives bucket and fingerprint of the same key in the smaller layer, and the other bucket of the one
 //! becomes the other bucket of the other. So a fingerprint can move to an older layer without its key, too.
 
+/// The factors of the recipe.
+pub(super) const MIX: u64 = 0xa076_1d64_78bd_642f;
+pub(super) const HASH: u64 = 0xe703_7ed1_a0b4_28db;
+pub(super) const HASH_AGAIN: u64 = 0x8ebc_6af0_9c88_c6e3;
+
 /// The places of one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Places {
     /// N.
-    buckets: u64,
+    pub(super) buckets: u64,
     /// The f₀ lowest bits.
-    short_mask: u64,
+    pub(super) short_mask: u64,
     /// f − f₀ bits.
-    long_mask: u64,
+    pub(super) long_mask: u64,
     /// k.
-    growth: u32,
+    pub(super) growth: u32,
     /// Whether the recipe is the short one: k = 0 and f = f₀.
-    is_first: bool,
+    pub(super) is_first: bool,
 }
 
 /// A fingerprint and its two buckets, which may be the same one.
@@ -73,7 +78,7 @@ impl Places {
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "a fingerprint has at most 32 bits")]
     pub(super) fn of(&self, digest: u64) -> Spot {
-        let mixed = digest.wrapping_mul(0xa076_1d64_78bd_642f);
+        let mixed = digest.wrapping_mul(MIX);
         let short = 1 + (((mixed >> 32) * self.short_mask) >> 32);
         let first = multiply_high(digest, self.buckets);
         let image = self.image(short);
@@ -98,8 +103,8 @@ impl Places {
     fn image(&self, short: u64) -> u64 {
         // A hash, not a product: with a product, kicks lead to few different buckets, and the table is full at 84 to
         // 87 % instead of 96.
-        let hash = short.wrapping_mul(0xe703_7ed1_a0b4_28db);
-        let hash = (hash ^ hash >> 32).wrapping_mul(0x8ebc_6af0_9c88_c6e3);
+        let hash = short.wrapping_mul(HASH);
+        let hash = (hash ^ hash >> 32).wrapping_mul(HASH_AGAIN);
         multiply_high(hash, self.buckets)
     }
 

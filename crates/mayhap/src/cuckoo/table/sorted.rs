@@ -16,19 +16,19 @@ use crate::bits::{Block, Line};
 pub(super) struct Sorted<R: 'static> {
     grid: Grid,
     /// Bits of the rest of a fingerprint, without its lowest four.
-    rest: u32,
+    pub(super) rest: u32,
     /// The lowest bit of the rest of every fingerprint in its bucket.
-    ones: R,
+    pub(super) ones: R,
     /// All bits of the rests but the highest of each.
-    low: R,
+    pub(super) low: R,
     /// What depends on the width of a rest.
-    tables: &'static Tables<R>,
+    pub(super) tables: &'static Tables<R>,
 }
 
 #[derive(Debug)]
-struct Tables<R> {
+pub(super) struct Tables<R> {
     /// By nibbles that differ, one bit for each: the highest bits of the rests of the others.
-    others: [R; 16],
+    pub(super) others: [R; 16],
     /// By the number of the highest bit of a rest: as many nibbles of ones as there are rests before it.
     before: [u16; 128],
 }
@@ -72,9 +72,9 @@ macro_rules! constructor {
 constructor!(u64, 13);
 constructor!(u128, 28);
 
-const NIBBLE: u32 = 4;
+pub(super) const NIBBLE: u32 = 4;
 const CODE_BITS: u32 = 12;
-const CODE_MASK: u32 = (1 << CODE_BITS) - 1;
+pub(super) const CODE_MASK: u32 = (1 << CODE_BITS) - 1;
 /// States of four sorted nibbles; codes from here on mean nothing.
 pub(super) const STATES: u32 = 3876;
 
@@ -123,8 +123,11 @@ where
 fn gather(tops: u32) -> usize {
     // A product that moves bit 3 + 4·i up by 12 − 3·i, to 15 + i. Nothing else arrives there: bit 3 + 4·j, moved as i is,
     // comes to 15 + i + 4·(j − i), and these are sixteen different bits.
-    (tops.wrapping_mul(1 << 12 | 1 << 9 | 1 << 6 | 1 << 3) >> 15 & 0b1111) as usize
+    (tops.wrapping_mul(GATHER) >> GATHERED_AT & 0b1111) as usize
 }
+
+pub(super) const GATHER: u32 = 1 << 12 | 1 << 9 | 1 << 6 | 1 << 3;
+pub(super) const GATHERED_AT: u32 = 15;
 
 /// Four lanes, of which the first gives way to a new number `lane`: those up to it move down by one.
 #[inline(always)]
@@ -272,6 +275,12 @@ fn code(nibbles: u32) -> u32 {
 /// The code of a zero and three nibbles in order, by these three.
 #[inline(always)]
 fn code_of_three(nibbles: u32) -> u32 {
+    u32::from(CODES[(nibbles & CODE_MASK) as usize])
+}
+
+/// By the three nibbles that aren't zero: their [`code`]. The last three numbers are there to be read with others.
+#[allow(clippy::cast_possible_truncation, reason = "C(16, 2) + C(17, 3) + C(18, 4) = 3860")]
+pub(super) static CODES: [u16; 4096 + 3] = {
     const fn choose(n: usize, k: usize) -> usize {
         let (mut product, mut i) = (1, 0);
         while i < k {
@@ -281,49 +290,47 @@ fn code_of_three(nibbles: u32) -> u32 {
         }
         product
     }
-    #[allow(clippy::cast_possible_truncation, reason = "C(16, 2) + C(17, 3) + C(18, 4) = 3860")]
-    static CODES: [u16; 1 << 12] = {
-        let mut codes = [0; 1 << 12];
-        let mut state = 0;
-        while state < codes.len() {
-            let [b, c, d] = [state % 16, state / 16 % 16, state / 256];
-            codes[state] = (choose(b + 1, 2) + choose(c + 2, 3) + choose(d + 3, 4)) as u16;
-            state += 1;
-        }
-        codes
-    };
-    u32::from(CODES[nibbles as usize % CODES.len()])
-}
+    let mut codes = [0; 4096 + 3];
+    let mut state = 0;
+    while state < 4096 {
+        let [b, c, d] = [state % 16, state / 16 % 16, state / 256];
+        codes[state] = (choose(b + 1, 2) + choose(c + 2, 3) + choose(d + 3, 4)) as u16;
+        state += 1;
+    }
+    codes
+};
 
 /// The four nibbles of a bucket, from its lowest 12 bits; the first is the lowest.
 #[inline(always)]
 fn nibbles(bucket: u32) -> u32 {
-    /// By code. What no bucket has, codes from [`STATES`] on, means four zeros.
-    static NIBBLES: [u16; 1 << CODE_BITS] = {
-        let mut table = [0; 1 << CODE_BITS];
-        let (mut state, mut d) = (0, 0);
-        // In the order of the codes: by d, then c, then b, then a.
-        while d < 16 {
-            let mut c = 0;
-            while c <= d {
-                let mut b = 0;
-                while b <= c {
-                    let mut a = 0;
-                    while a <= b {
-                        table[state] = a | b << 4 | c << 8 | d << 12;
-                        state += 1;
-                        a += 1;
-                    }
-                    b += 1;
-                }
-                c += 1;
-            }
-            d += 1;
-        }
-        table
-    };
     u32::from(NIBBLES[(bucket & CODE_MASK) as usize])
 }
+
+/// By code. What no bucket has, codes from [`STATES`] on, means four zeros. The last three numbers are there to be read with
+/// others.
+pub(super) static NIBBLES: [u16; 4096 + 3] = {
+    let mut table = [0; 4096 + 3];
+    let (mut state, mut d) = (0, 0);
+    // In the order of the codes: by d, then c, then b, then a.
+    while d < 16 {
+        let mut c = 0;
+        while c <= d {
+            let mut b = 0;
+            while b <= c {
+                let mut a = 0;
+                while a <= b {
+                    table[state] = a | b << 4 | c << 8 | d << 12;
+                    state += 1;
+                    a += 1;
+                }
+                b += 1;
+            }
+            c += 1;
+        }
+        d += 1;
+    }
+    table
+};
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,333 @@
+//! Eight digests at a time, one in each lane of AVX-512's registers: questions and deletes in batches.
+//!
+//! What [`many`](super::many) does with one digest after another takes some 180 instructions for each, and more than half
+//! of the time goes into those instead of into waiting for memory. Here eight digests share them: the recipe of their
+//! [`places`], and what their [`buckets`] are asked, in a [`register`] that loads eight bytes for every lane.
+//!
+//! A delete is worked out from what was read, and written later, one digest after another. By then an earlier one may have
+//! changed the same bytes: who finds others than were read starts again, by itself. That keeps the order: taking one
+//! fingerprint out never brings in another, so what wasn't there when it was looked for isn't there later.
+
+mod buckets;
+mod places;
+mod register;
+#[cfg(test)]
+mod tests;
+
+use super::Remove;
+use super::access::{fits_64, index};
+use super::buckets::{Format, Grid};
+use super::places::Places;
+use super::sorted::Sorted;
+use crate::bits::{
+    BLOCK_BYTES, Block, Line, is_worth_prefetching, prefetch_address, prefetch_address_to_write,
+    set_eight_bytes,
+};
+use crate::cpu::{Avx2, Avx512, Work};
+use crate::cuckoo::layout::CuckooLayout;
+use crate::hash::Digest;
+use buckets::{InLanes, Packed, Seen, SemiSorted};
+use places::{Located, PlacesOfEight};
+use register::{Eight, Lanes, Numbers};
+
+/// Digests whose lines are asked for together, as in [`many`](super::many).
+const TOGETHER: usize = 16;
+
+/// A table whose batches are done so.
+#[derive(Clone, Copy)]
+pub(super) struct InEights<'a> {
+    avx512: Avx512,
+    format: &'a Format,
+    kind: Kind,
+    places: PlacesOfEight<'a>,
+}
+
+/// How buckets are put into lanes of 64 bits.
+#[derive(Clone, Copy)]
+enum Kind {
+    Sorted(Sorted<u64>),
+    /// So many fingerprints of so many bits.
+    Packed(u32, u32),
+    /// In each half of a bucket so many of so many bits: buckets that are too wide.
+    Halves(u32, u32),
+}
+
+impl<'a> InEights<'a> {
+    /// Nothing on other CPUs, for tables of 2³² buckets and more, for the widest buckets, and for a few digests.
+    pub(super) fn of(
+        layout: CuckooLayout,
+        format: &'a Format,
+        places: &'a Places,
+        digests: usize,
+    ) -> Option<Self> {
+        if digests < 8 {
+            return None;
+        }
+        let avx512 = Avx2::detect()?.avx512()?;
+        let (entries, bits) = (layout.entries_per_bucket(), layout.fingerprint_bits());
+        let kind = match *format {
+            Format::Sorted(buckets) => Kind::Sorted(buckets),
+            // Both buckets of 16-bit fingerprints fit one register, and deletes by themselves are as fast as here.
+            Format::SortedWide(_) | Format::FourOfSixteen => return None,
+            _ if fits_64(entries * bits) => Kind::Packed(entries, bits),
+            _ if fits_64(entries / 2 * bits) => Kind::Halves(entries / 2, bits),
+            _ => return None,
+        };
+        let grid = Grid::new(layout.bucket_bits());
+        Some(Self { avx512, format, kind, places: PlacesOfEight::new(avx512, places, grid)? })
+    }
+
+    /// `found[i]` for the i-th digest.
+    pub(super) fn contains<L: Line>(self, lines: &[L], digests: &[Digest], found: &mut [bool]) {
+        self.avx512.run(OfKind { table: self, batch: Contains { lines, digests, found } });
+    }
+
+    /// `removed[i]` for the i-th digest.
+    pub(super) fn remove(self, blocks: &mut [Block], digests: &[Digest], removed: &mut [bool]) {
+        self.avx512.run(OfKind { table: self, batch: RemoveEach { blocks, digests, removed } });
+    }
+}
+
+/// Something to be compiled for each kind.
+trait Batch {
+    fn run<B: InLanes, const PARTS: usize>(self, table: Table<'_, B, PARTS>);
+}
+
+struct OfKind<'a, T> {
+    table: InEights<'a>,
+    batch: T,
+}
+
+impl<T: Batch> Work for OfKind<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { table: InEights { avx512, format, kind, places }, batch } = self;
+        match kind {
+            Kind::Sorted(buckets) => {
+                let buckets = SemiSorted::new(avx512, buckets);
+                batch.run(Table::<_, 1> { avx512, format, buckets, part_bits: 0, places });
+            }
+            Kind::Packed(entries, bits) => {
+                let buckets = Packed::new(avx512, entries, bits);
+                batch.run(Table::<_, 1> { avx512, format, buckets, part_bits: 0, places });
+            }
+            Kind::Halves(entries, bits) => {
+                let (buckets, part_bits) = (Packed::new(avx512, entries, bits), entries * bits);
+                batch.run(Table::<_, 2> { avx512, format, buckets, part_bits, places });
+            }
+        }
+    }
+}
+
+/// A table of one kind, each of its buckets in so many parts.
+#[derive(Clone, Copy)]
+struct Table<'a, B, const PARTS: usize> {
+    avx512: Avx512,
+    format: &'a Format,
+    buckets: B,
+    /// The bits from the beginning of a part to that of the next.
+    part_bits: u32,
+    places: PlacesOfEight<'a>,
+}
+
+/// A part of eight buckets as it was read.
+#[derive(Clone, Copy)]
+struct Part {
+    /// The numbers of the bytes from which on it was read, and the bits before it.
+    bytes: Eight,
+    before: Eight,
+    /// All that was read.
+    words: Eight,
+    seen: Seen,
+}
+
+impl Part {
+    /// These, but in some of the lanes those of the other.
+    #[inline(always)]
+    fn or_in(self, lanes: Lanes, other: Self) -> Self {
+        Self {
+            bytes: self.bytes.or_in(lanes, other.bytes),
+            before: self.before.or_in(lanes, other.before),
+            words: self.words.or_in(lanes, other.words),
+            seen: self.seen.or_in(lanes, other.seen),
+        }
+    }
+}
+
+impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
+    #[inline(always)]
+    fn all(self, number: u64) -> Eight {
+        Eight::all(self.avx512, number)
+    }
+
+    /// The places of up to [`TOGETHER`] digests, of which the lines are asked for in the way that is given, if there is one.
+    #[inline(always)]
+    fn locate<L>(
+        self,
+        digests: &[Digest],
+        lines: *const L,
+        prefetch: Option<impl Fn(*const u8)>,
+    ) -> [Located; 2] {
+        let (first, second) = digests.split_at(digests.len().min(8));
+        let located = [self.places.of(first), self.places.of(second)];
+        if let Some(prefetch) = prefetch {
+            for Located { first, second, .. } in located {
+                for bytes in [(first >> 3).numbers(), (second >> 3).numbers()] {
+                    for byte in bytes.0 {
+                        prefetch(lines.cast::<u8>().wrapping_add(index(byte)));
+                    }
+                }
+            }
+        }
+        located
+    }
+
+    /// The part with this number of the buckets that begin with these bits, as [`Window`](super::access::Window) reads it.
+    #[inline(always)]
+    fn part<L: Line>(self, lines: &[L], bucket: Eight, number: usize, wanted: B::Wanted) -> Part {
+        let bit = bucket.plus(self.all(number as u64 * u64::from(self.part_bits)));
+        let (byte, in_line) = (bit >> 3, self.all(BLOCK_BYTES as u64 - 1));
+        let bytes = byte & !in_line | (byte & in_line).min(self.all(BLOCK_BYTES as u64 - 8));
+        let before = bit.minus(bytes << 3);
+        let words = bytes.eight_bytes_of(lines);
+        Part { bytes, before, words, seen: self.buckets.look(words.each_down(before), wanted) }
+    }
+}
+
+struct Contains<'a, L> {
+    lines: &'a [L],
+    digests: &'a [Digest],
+    found: &'a mut [bool],
+}
+
+impl<L: Line> Batch for Contains<'_, L> {
+    #[inline(always)]
+    fn run<B: InLanes, const PARTS: usize>(self, table: Table<'_, B, PARTS>) {
+        let Self { lines, digests, found } = self;
+        let prefetch = is_worth_prefetching(size_of_val(lines) as u64).then_some(prefetch_address);
+        let mut coming = digests.chunks(TOGETHER);
+        let mut next = table.locate(coming.next().unwrap_or_default(), lines.as_ptr(), prefetch);
+        for found in found.chunks_mut(TOGETHER) {
+            let current = next;
+            next = table.locate(coming.next().unwrap_or_default(), lines.as_ptr(), prefetch);
+            for (located, found) in current.into_iter().zip(found.chunks_mut(8)) {
+                let wanted = table.buckets.wanted(located.fingerprints);
+                let mut equal = table.all(0);
+                for bucket in [located.first, located.second] {
+                    for number in 0..PARTS {
+                        equal = equal | table.part(lines, bucket, number, wanted).seen.equal;
+                    }
+                }
+                equal.not_zero().answer(found);
+            }
+        }
+    }
+}
+
+struct RemoveEach<'a> {
+    blocks: &'a mut [Block],
+    digests: &'a [Digest],
+    removed: &'a mut [bool],
+}
+
+/// Eight deletes that are worked out.
+struct Removal {
+    /// One bit for each: whether there is something to take out.
+    found: Lanes,
+    /// Where.
+    bytes: Numbers,
+    /// What must stand there.
+    before: Numbers,
+    /// What shall.
+    after: Numbers,
+}
+
+impl Batch for RemoveEach<'_> {
+    #[inline(always)]
+    fn run<B: InLanes, const PARTS: usize>(self, table: Table<'_, B, PARTS>) {
+        let Self { blocks, digests, removed } = self;
+        let prefetch = is_worth_prefetching(size_of_val(blocks) as u64).then_some(prefetch_address_to_write);
+        let mut coming = digests.chunks(TOGETHER);
+        let mut next = table.locate(coming.next().unwrap_or_default(), blocks.as_ptr(), prefetch);
+        for (digests, removed) in digests.chunks(TOGETHER).zip(removed.chunks_mut(TOGETHER)) {
+            let [first, second] = next;
+            let removals = [table.work_out(blocks, first), table.work_out(blocks, second)];
+            // Here and not before: while a core doesn't know yet where it will write, it is slow to read eight bytes for each lane
+            // (with the writes right after they were worked out, deletes took a third longer).
+            next = table.locate(coming.next().unwrap_or_default(), blocks.as_ptr(), prefetch);
+            for ((removal, digests), removed) in
+                removals.iter().zip(digests.chunks(8)).zip(removed.chunks_mut(8))
+            {
+                table.take_out(blocks, removal, digests, removed);
+            }
+        }
+    }
+}
+
+impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
+    #[inline(always)]
+    fn work_out(self, blocks: &[Block], located: Located) -> Removal {
+        let wanted = self.buckets.wanted(located.fingerprints);
+        // The first part that has it, for each lane.
+        let mut part = self.part(blocks, located.first, 0, wanted);
+        for (bucket, numbers) in [(located.first, 1..PARTS), (located.second, 0..PARTS)] {
+            for number in numbers {
+                part = part.or_in(part.seen.equal.zero(), self.part(blocks, bucket, number, wanted));
+            }
+        }
+        let bucket = part.words.each_down(part.before);
+        let change = self.buckets.change_without(bucket, part.seen, wanted);
+        Removal {
+            found: part.seen.equal.not_zero(),
+            bytes: part.bytes.numbers(),
+            before: part.words.numbers(),
+            after: (part.words ^ change.each_up(part.before)).numbers(),
+        }
+    }
+
+    /// Writes what was worked out, for each digest in order, where nobody else has written since.
+    #[inline(always)]
+    fn take_out(self, blocks: &mut [Block], removal: &Removal, digests: &[Digest], removed: &mut [bool]) {
+        removal.found.answer(removed);
+        if removal.found.are_all() && removed.len() == 8 {
+            // The usual case, of which the compiler makes eight times the same without a loop.
+            for lane in 0..8 {
+                self.take_out_one(blocks, removal, lane, digests, removed);
+            }
+        } else {
+            for lane in 0..removed.len() {
+                if removal.found.has(lane) {
+                    self.take_out_one(blocks, removal, lane, digests, removed);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn take_out_one(
+        self,
+        blocks: &mut [Block],
+        removal: &Removal,
+        lane: usize,
+        digests: &[Digest],
+        removed: &mut [bool],
+    ) {
+        let byte = index(removal.bytes.0[lane]);
+        if Block::eight_bytes_of(blocks, byte) == removal.before.0[lane] {
+            set_eight_bytes(blocks, byte, removal.after.0[lane]);
+        } else {
+            removed[lane] = remove_one(self.format, self.places.places, blocks, digests[lane]);
+        }
+    }
+}
+
+/// A delete by itself, where two digests of a group have the same bytes: rare in all but small tables. (It takes no table:
+/// the registers in it would be stored for every digest, should it be called.)
+#[cold]
+#[inline(never)]
+fn remove_one(format: &Format, places: &Places, blocks: &mut [Block], digest: Digest) -> bool {
+    // How many are left is counted by the answers.
+    format.run(Remove { blocks, len: &mut 1, spot: places.of(digest.get()) })
+}

@@ -1,0 +1,293 @@
+//! Eight numbers of 64 bits in a register of AVX-512, as a type with the operators of a number.
+//!
+//! Nothing here may be called from a closure: it is compiled for every CPU, and each instruction would become a call.
+
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::{
+    __m512i, _mm_maskz_set1_epi8, _mm_storel_epi64, _mm512_add_epi64, _mm512_and_si512,
+    _mm512_cmpgt_epu64_mask, _mm512_i64gather_epi64, _mm512_loadu_si512, _mm512_mask_mov_epi64,
+    _mm512_min_epu64, _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutex2var_epi64, _mm512_set1_epi64,
+    _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_store_si512, _mm512_sub_epi64, _mm512_test_epi64_mask,
+    _mm512_testn_epi64_mask, _mm512_xor_si512,
+};
+use core::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
+
+use crate::bits::Line;
+use crate::cpu::Avx512;
+
+/// Eight numbers, each in its lane.
+///
+/// Whoever has some has the proof that the CPU has AVX-512: the first are made from that proof, and all others from those.
+#[derive(Clone, Copy)]
+pub(super) struct Eight(__m512i);
+
+/// Eight numbers in memory.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub(super) struct Numbers(pub(super) [u64; 8]);
+
+/// Some of the lanes: one bit for each. They come from an [`Eight`], and prove as much.
+#[derive(Clone, Copy)]
+pub(super) struct Lanes(u8);
+
+/// What is one instruction, for two and more of [`Eight`].
+macro_rules! instructions {
+    ($($(#[$doc:meta])* $name:ident($($other:ident),+) = $instruction:ident;)+) => {
+        impl Eight {
+            $(
+                $(#[$doc])*
+                #[inline(always)]
+                pub(super) fn $name(self, $($other: Self),+) -> Self {
+                    // SAFETY: the CPU has AVX-512, or there were no numbers.
+                    Self(unsafe { $instruction(self.0, $($other.0),+) })
+                }
+            )+
+        }
+    };
+}
+
+instructions! {
+    plus(other) = _mm512_add_epi64;
+    minus(other) = _mm512_sub_epi64;
+    times(other) = _mm512_mullo_epi64;
+    /// The product of the lower halves.
+    halves_times(other) = lower_halves_times;
+    min(other) = _mm512_min_epu64;
+    /// Each shifted by as many bits as its lane in `by` says; by 64 and more, nothing is left.
+    each_up(by) = _mm512_sllv_epi64;
+    /// The same downwards.
+    each_down(by) = _mm512_srlv_epi64;
+}
+
+/// The same as operators.
+macro_rules! operators {
+    ($($operator:ident::$name:ident = $instruction:ident;)+) => {
+        $(
+            impl $operator for Eight {
+                type Output = Self;
+
+                #[inline(always)]
+                fn $name(self, other: Self) -> Self {
+                    // SAFETY: the CPU has AVX-512, or there were no numbers.
+                    Self(unsafe { $instruction(self.0, other.0) })
+                }
+            }
+        )+
+    };
+}
+
+operators! {
+    BitAnd::bitand = _mm512_and_si512;
+    BitOr::bitor = _mm512_or_si512;
+    BitXor::bitxor = _mm512_xor_si512;
+}
+
+impl Not for Eight {
+    type Output = Self;
+
+    #[inline(always)]
+    fn not(self) -> Self {
+        self ^ self.same(u64::MAX)
+    }
+}
+
+impl Shl<u32> for Eight {
+    type Output = Self;
+
+    #[inline(always)]
+    fn shl(self, bits: u32) -> Self {
+        self.each_up(self.same(u64::from(bits)))
+    }
+}
+
+impl Shr<u32> for Eight {
+    type Output = Self;
+
+    #[inline(always)]
+    fn shr(self, bits: u32) -> Self {
+        self.each_down(self.same(u64::from(bits)))
+    }
+}
+
+impl Eight {
+    /// The same number in all lanes.
+    #[inline(always)]
+    pub(super) fn all(_: Avx512, number: u64) -> Self {
+        // SAFETY: there is a proof of AVX-512.
+        Self(unsafe { _mm512_set1_epi64(number.cast_signed()) })
+    }
+
+    #[inline(always)]
+    pub(super) fn new(_: Avx512, numbers: [u64; 8]) -> Self {
+        // SAFETY: there is a proof of AVX-512, and all 64 bytes are those of the array; they need no alignment.
+        Self(unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    pub(super) fn numbers(self) -> Numbers {
+        let mut numbers = Numbers([0; 8]);
+        // SAFETY: AVX-512, by `self`, and all 64 bytes are those of the numbers, which are aligned to as many.
+        unsafe { _mm512_store_si512(numbers.0.as_mut_ptr().cast(), self.0) };
+        numbers
+    }
+
+    /// The same number in all lanes.
+    #[inline(always)]
+    fn same(self, number: u64) -> Self {
+        // SAFETY: AVX-512, by `self`.
+        Self(unsafe { _mm512_set1_epi64(number.cast_signed()) })
+    }
+
+    /// ⌊a · b / 2⁶⁴⌋ for b below 2³².
+    #[inline(always)]
+    pub(super) fn times_high(self, below_32_bits: Self) -> Self {
+        let high = (self >> 32).halves_times(below_32_bits);
+        let low = self.halves_times(below_32_bits);
+        // At most (2³² − 1)² + 2³² − 1, which is no more than 64 bits.
+        high.plus(low >> 32) >> 32
+    }
+
+    /// The lowest bit that is set; nothing where there is none.
+    #[inline(always)]
+    pub(super) fn lowest_one(self) -> Self {
+        self & self.same(0).minus(self)
+    }
+
+    /// Where a number is above that of the other.
+    #[inline(always)]
+    pub(super) fn above(self, other: Self) -> Lanes {
+        // SAFETY: AVX-512, by `self`.
+        Lanes(unsafe { _mm512_cmpgt_epu64_mask(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    pub(super) fn zero(self) -> Lanes {
+        // SAFETY: AVX-512, by `self`.
+        Lanes(unsafe { _mm512_testn_epi64_mask(self.0, self.0) })
+    }
+
+    #[inline(always)]
+    pub(super) fn not_zero(self) -> Lanes {
+        // SAFETY: AVX-512, by `self`.
+        Lanes(unsafe { _mm512_test_epi64_mask(self.0, self.0) })
+    }
+
+    /// These, but in some of the lanes those of the other.
+    #[inline(always)]
+    pub(super) fn or_in(self, lanes: Lanes, other: Self) -> Self {
+        // SAFETY: AVX-512, by `self`.
+        Self(unsafe { _mm512_mask_mov_epi64(self.0, lanes.0, other.0) })
+    }
+
+    /// In each lane that one of sixteen numbers which its lowest four bits say.
+    #[inline(always)]
+    pub(super) fn chosen_from(self, [lower, upper]: [Self; 2]) -> Self {
+        // SAFETY: AVX-512, by `self`.
+        Self(unsafe { _mm512_permutex2var_epi64(lower.0, self.0, upper.0) })
+    }
+
+    /// In each lane that one of the numbers which its lowest twelve bits say. The last three of the row are there to be read
+    /// with others.
+    #[inline(always)]
+    pub(super) fn looked_up(self, row: &[u16; 4096 + 3]) -> Self {
+        let index = self & self.same(4095);
+        // SAFETY: AVX-512, by `self`. A lane reads eight bytes from the number on that its index says: below 4096, so three more
+        // follow it.
+        let four = Self(unsafe { _mm512_i64gather_epi64::<2>(index.0, row.as_ptr().cast()) });
+        four & self.same(0xffff)
+    }
+
+    /// Eight bytes from each of the bytes with these numbers on, of all lines in a row, as [`Line::eight_bytes_of`].
+    #[inline(always)]
+    pub(super) fn eight_bytes_of<L: Line>(self, lines: &[L]) -> Self {
+        assert!(!lines.is_empty(), "a line");
+        let last = self.same(size_of_val(lines) as u64 - 8);
+        assert!(self.above(last).are_none(), "eight bytes of the row");
+        // SAFETY: AVX-512, by `self`; every lane reads bytes of the lines, as was checked. Those that somebody may be writing are
+        // read by an instruction that the compiler knows nothing of.
+        Self(unsafe {
+            if L::RACING {
+                eight_bytes_by_asm(lines.as_ptr().cast(), self.0)
+            } else {
+                _mm512_i64gather_epi64::<1>(self.0, lines.as_ptr().cast())
+            }
+        })
+    }
+}
+
+impl Lanes {
+    #[inline(always)]
+    pub(super) fn has(self, lane: usize) -> bool {
+        self.0 >> lane & 1 != 0
+    }
+
+    #[inline(always)]
+    fn are_none(self) -> bool {
+        self.0 == 0
+    }
+
+    #[inline(always)]
+    pub(super) fn are_all(self) -> bool {
+        self.0 == u8::MAX
+    }
+
+    /// Up to eight answers: whether each is one of these.
+    #[inline(always)]
+    pub(super) fn answer(self, answers: &mut [bool]) {
+        if let Ok(all) = <&mut [bool; 8]>::try_from(&mut *answers) {
+            // SAFETY: AVX-512, by `self`. Eight bytes are written, as many as there are answers, and each is 0 or 1, as answers are.
+            unsafe {
+                let bytes = _mm_maskz_set1_epi8(u16::from(self.0), 1);
+                _mm_storel_epi64(core::ptr::from_mut(all).cast(), bytes);
+            }
+            return;
+        }
+        for (lane, answer) in answers.iter_mut().enumerate() {
+            *answer = self.has(lane);
+        }
+    }
+}
+
+/// `_mm512_mul_epu32`, of which the compiler makes a product of all 64 bits, three times as much work, wherever it sees
+/// that the upper halves are zero.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+fn lower_halves_times(a: __m512i, b: __m512i) -> __m512i {
+    let product;
+    // SAFETY: one instruction, on registers.
+    unsafe {
+        core::arch::asm!(
+            "vpmuludq {product}, {a}, {b}",
+            product = lateout(zmm_reg) product,
+            a = in(zmm_reg) a,
+            b = in(zmm_reg) b,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    product
+}
+
+/// To the CPU it is no matter if somebody writes meanwhile: each byte is the old or the new one.
+///
+/// # Safety
+/// From `from` on there are bytes with these numbers, and seven more after each.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+unsafe fn eight_bytes_by_asm(from: *const u8, numbers: __m512i) -> __m512i {
+    let bytes;
+    // SAFETY: only these bytes are read, and only the registers are written.
+    unsafe {
+        core::arch::asm!(
+            "kxnorw {all}, {all}, {all}",
+            "vpxorq {bytes}, {bytes}, {bytes}",
+            "vpgatherqq {bytes}{{{all}}}, [{from} + {numbers}]",
+            all = out(kreg) _,
+            bytes = out(zmm_reg) bytes,
+            from = in(reg) from,
+            numbers = in(zmm_reg) numbers,
+            options(nostack, preserves_flags, readonly)
+        );
+    }
+    bytes
+}

@@ -1,0 +1,123 @@
+use std::vec::Vec;
+
+use super::super::Table;
+use super::*;
+use crate::bits::{Blocks, Owned, Shared};
+use crate::cuckoo::table::{Search, lines_of};
+
+fn layouts() -> Vec<CuckooLayout> {
+    let packed = [1, 2, 4, 8].into_iter().flat_map(|b| (4..=32).filter_map(move |f| CuckooLayout::new(b, f)));
+    packed.chain((5..=32).filter_map(CuckooLayout::semi_sorted)).collect()
+}
+
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    xxhash_rust::xxh3::xxh3_64(&state.to_le_bytes())
+}
+
+/// Places of a filter by itself, and of a layer that has grown, in tables of a few buckets and of some hundred.
+fn places_of(layout: CuckooLayout) -> [Places; 4] {
+    let bits = layout.fingerprint_bits();
+    let short = bits.saturating_sub(3).max(4);
+    [(3, 0, bits), (500, 0, bits), (5, 2, short), (61, 3, short)]
+        .map(|(buckets, growth, short)| Places::new(buckets, growth, short, bits))
+}
+
+/// A table that is half full, and digests of which most are in it, some of them several times, and some are not.
+fn half_full(layout: CuckooLayout, places: Places, state: &mut u64) -> (Table<Owned>, Vec<Digest>) {
+    let mut table = Table::new(layout, places).unwrap();
+    let mut search = Search::new(500);
+    let (mut digests, half) = (Vec::new(), table.slots().div_ceil(2));
+    while table.len() < half {
+        let digest = Digest::new(random(state));
+        for _ in 0..1 + random(state) % 5 / 4 {
+            if table.insert(digest.get(), false, &mut search).is_err() {
+                break;
+            }
+        }
+        digests.push(digest);
+        if random(state).is_multiple_of(4) {
+            digests.push(Digest::new(random(state)));
+        }
+        // Close behind each other, so that deletes of one group meet.
+        let earlier = digests[digests.len().saturating_sub(1 + random(state) as usize % 12)];
+        digests.push(earlier);
+    }
+    digests.resize(digests.len().max(20), Digest::new(random(state)));
+    (table, digests)
+}
+
+/// Every layout that is done in eights here, with answers, lines and the number of fingerprints as if each digest came by
+/// itself. Layouts that are done otherwise, and CPUs without AVX-512, are left to the other tests of batches.
+#[test]
+fn eight_at_a_time_are_the_same_as_one_by_one() {
+    let (mut state, mut tables) = (1, 0);
+    for layout in layouts() {
+        for places in places_of(layout) {
+            let (mut table, digests) = half_full(layout, places, &mut state);
+            if InEights::of(layout, &table.format, &places, digests.len()).is_none() {
+                continue;
+            }
+            tables += 1;
+            // Not all of them, so that the last group is any part of a whole one.
+            let digests = &digests[..digests.len() - random(&mut state) as usize % 10];
+            let mut answers = std::vec![false; digests.len()];
+
+            let expected: Vec<bool> = digests.iter().map(|digest| table.contains(digest.get())).collect();
+            table.contains_many(digests, &mut answers);
+            assert_eq!(answers, expected, "{layout:?} {places:?}");
+
+            let blocks = Owned::zeroed(lines_of(layout, places.buckets())).unwrap();
+            let mut shared = Table::from_parts(Shared::from(blocks), layout, places, 0);
+            for (line, block) in shared.lines.lines().iter().zip(table.lines.lines()) {
+                (0..8).for_each(|lane| line.store_word(lane, block.word(lane)));
+            }
+            answers.fill(false);
+            shared.contains_many(digests, &mut answers);
+            assert_eq!(answers, expected, "lines that somebody may be writing: {layout:?} {places:?}");
+            shared.len = table.len();
+
+            let mut alone = table.try_clone().unwrap();
+            let expected: Vec<bool> = digests.iter().map(|digest| alone.remove(digest.get())).collect();
+            table.remove_many(digests, &mut answers);
+            assert_eq!(answers, expected, "{layout:?} {places:?}");
+            assert_eq!(table.len(), alone.len());
+            assert!(table.lines.lines() == alone.lines.lines(), "{layout:?} {places:?}");
+            assert_eq!(table.recount(), Some(table.len()), "{layout:?} {places:?}");
+        }
+    }
+    let here = Avx2::detect().and_then(Avx2::avx512).is_some();
+    assert_eq!(tables > 100, here, "{tables} tables");
+}
+
+#[test]
+fn places_are_those_of_each_digest() {
+    let Some(avx512) = Avx2::detect().and_then(Avx2::avx512) else { return };
+    let mut state = 7;
+    for layout in layouts().into_iter().filter(|layout| layout.bucket_bits() <= 128) {
+        for buckets in [1, 2, 999, 1 << 20, u64::from(u32::MAX)] {
+            let bits = layout.fingerprint_bits();
+            for places in [
+                Places::new(buckets, 0, bits, bits),
+                Places::new((buckets >> 5).max(1), 5.min(buckets.ilog2()), 4, bits),
+            ] {
+                let grid = Grid::new(layout.bucket_bits());
+                let of_eight = PlacesOfEight::new(avx512, &places, grid).unwrap();
+                let digests: [Digest; 8] = core::array::from_fn(|lane| match lane {
+                    0 => Digest::new(0),
+                    1 => Digest::new(u64::MAX),
+                    _ => Digest::new(random(&mut state)),
+                });
+                let located = of_eight.of(&digests);
+                for (lane, digest) in digests.iter().enumerate() {
+                    let spot = places.of(digest.get());
+                    assert_eq!(located.first.numbers().0[lane], grid.bit(spot.first));
+                    assert_eq!(located.second.numbers().0[lane], grid.bit(spot.second));
+                    assert_eq!(located.fingerprints.numbers().0[lane], u64::from(spot.fingerprint));
+                }
+            }
+        }
+    }
+    let too_many = Places::new(1 << 32, 0, 8, 8);
+    assert!(PlacesOfEight::new(avx512, &too_many, Grid::new(32)).is_none());
+}
