@@ -22,9 +22,11 @@ impl<S: Blocks> Table<S> {
     pub(in crate::cuckoo) fn contains_many(&self, digests: &[Digest], found: &mut [bool]) {
         let Self { lines, layout, format, places, .. } = self;
         let lines = lines.lines();
-        match InEights::of(*layout, format, places, digests.len()) {
-            Some(eights) => eights.contains(lines, digests, found),
-            None => format.run(ContainsMany { lines, places, digests, found }),
+        let done = InEights::of(*layout, format, places, digests.len())
+            .map_or(0, |eights| eights.contains(lines, digests, found));
+        let (digests, found) = (&digests[done..], &mut found[done..]);
+        if !digests.is_empty() {
+            format.run(ContainsMany { lines, places, digests, found });
         }
     }
 }
@@ -44,9 +46,11 @@ impl Table<Owned> {
     /// `removed[i]` for the i-th digest.
     pub(in crate::cuckoo) fn remove_many(&mut self, digests: &[Digest], removed: &mut [bool]) {
         let Self { lines: blocks, layout, format, places, len } = self;
-        match InEights::of(*layout, format, places, digests.len()) {
-            Some(eights) => eights.remove(blocks, digests, removed),
-            None => format.run(RemoveMany { blocks, places, digests, removed }),
+        let done = InEights::of(*layout, format, places, digests.len())
+            .map_or(0, |eights| eights.remove(blocks, digests, removed));
+        let (digests, last) = (&digests[done..], &mut removed[done..]);
+        if !digests.is_empty() {
+            format.run(RemoveMany { blocks, places, digests, removed: last });
         }
         *len -= removed.iter().map(|removed| u64::from(*removed)).sum::<u64>();
     }

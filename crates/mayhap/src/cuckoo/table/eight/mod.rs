@@ -30,8 +30,11 @@ use buckets::{InLanes, Packed, Seen, SemiSorted};
 use places::{Located, PlacesOfEight};
 use register::{Eight, Lanes, Numbers};
 
-/// Digests whose lines are asked for together, as in [`many`](super::many).
-const TOGETHER: usize = 16;
+/// Digests whose lines are asked for together: as many as in [`many`](super::many).
+type Group = [[Digest; 8]; 2];
+
+/// The answers to them.
+type Answers = [[bool; 8]; 2];
 
 /// A table whose batches are done so.
 #[derive(Clone, Copy)]
@@ -53,22 +56,21 @@ enum Kind {
 }
 
 impl<'a> InEights<'a> {
-    /// Nothing on other CPUs, for tables of 2³² buckets and more, for the widest buckets, and for a few digests.
+    /// Nothing on other CPUs, for tables of 2³² buckets and more, for the widest buckets, and for less than a group of digests.
     pub(super) fn of(
         layout: CuckooLayout,
         format: &'a Format,
         places: &'a Places,
         digests: usize,
     ) -> Option<Self> {
-        if digests < 8 {
+        if digests < size_of::<Answers>() {
             return None;
         }
         let avx512 = Avx2::detect()?.avx512()?;
         let (entries, bits) = (layout.entries_per_bucket(), layout.fingerprint_bits());
         let kind = match *format {
             Format::Sorted(buckets) => Kind::Sorted(buckets),
-            // Both buckets of 16-bit fingerprints fit one register, and deletes by themselves are as fast as here.
-            Format::SortedWide(_) | Format::FourOfSixteen => return None,
+            Format::SortedWide(_) => return None,
             _ if fits_64(entries * bits) => Kind::Packed(entries, bits),
             _ if fits_64(entries / 2 * bits) => Kind::Halves(entries / 2, bits),
             _ => return None,
@@ -77,15 +79,28 @@ impl<'a> InEights<'a> {
         Some(Self { avx512, format, kind, places: PlacesOfEight::new(avx512, places, grid)? })
     }
 
-    /// `found[i]` for the i-th digest.
-    pub(super) fn contains<L: Line>(self, lines: &[L], digests: &[Digest], found: &mut [bool]) {
+    /// `found[i]` for the i-th digest, in whole groups: for as many of the first digests as it tells.
+    pub(super) fn contains<L: Line>(self, lines: &[L], digests: &[Digest], found: &mut [bool]) -> usize {
+        let (digests, found) = (groups(digests), groups_mut(found));
         self.avx512.run(OfKind { table: self, batch: Contains { lines, digests, found } });
+        size_of_val(found)
     }
 
-    /// `removed[i]` for the i-th digest.
-    pub(super) fn remove(self, blocks: &mut [Block], digests: &[Digest], removed: &mut [bool]) {
+    /// `removed[i]` for the i-th digest, likewise.
+    pub(super) fn remove(self, blocks: &mut [Block], digests: &[Digest], removed: &mut [bool]) -> usize {
+        let (digests, removed) = (groups(digests), groups_mut(removed));
         self.avx512.run(OfKind { table: self, batch: RemoveEach { blocks, digests, removed } });
+        size_of_val(removed)
     }
+}
+
+/// The digests but for the last few.
+fn groups(digests: &[Digest]) -> &[Group] {
+    digests.as_chunks().0.as_chunks().0
+}
+
+fn groups_mut(answers: &mut [bool]) -> &mut [Answers] {
+    answers.as_chunks_mut().0.as_chunks_mut().0
 }
 
 /// Something to be compiled for each kind.
@@ -162,15 +177,14 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
         Eight::all(self.avx512, number)
     }
 
-    /// The places of up to [`TOGETHER`] digests, of which the lines are asked for in the way that is given, if there is one.
+    /// The places of a group, of which the lines are asked for in the way that is given, if there is one.
     #[inline(always)]
     fn locate<L>(
         self,
-        digests: &[Digest],
+        [first, second]: &Group,
         lines: *const L,
         prefetch: Option<impl Fn(*const u8)>,
     ) -> [Located; 2] {
-        let (first, second) = digests.split_at(digests.len().min(8));
         let located = [self.places.of(first), self.places.of(second)];
         if let Some(prefetch) = prefetch {
             for Located { first, second, .. } in located {
@@ -198,8 +212,8 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
 
 struct Contains<'a, L> {
     lines: &'a [L],
-    digests: &'a [Digest],
-    found: &'a mut [bool],
+    digests: &'a [Group],
+    found: &'a mut [Answers],
 }
 
 impl<L: Line> Batch for Contains<'_, L> {
@@ -207,12 +221,12 @@ impl<L: Line> Batch for Contains<'_, L> {
     fn run<B: InLanes, const PARTS: usize>(self, table: Table<'_, B, PARTS>) {
         let Self { lines, digests, found } = self;
         let prefetch = is_worth_prefetching(size_of_val(lines) as u64).then_some(prefetch_address);
-        let mut coming = digests.chunks(TOGETHER);
-        let mut next = table.locate(coming.next().unwrap_or_default(), lines.as_ptr(), prefetch);
-        for found in found.chunks_mut(TOGETHER) {
+        let Some(first) = digests.first() else { return };
+        let mut next = table.locate(first, lines.as_ptr(), prefetch);
+        for (number, (digests_now, found)) in digests.iter().zip(found).enumerate() {
             let current = next;
-            next = table.locate(coming.next().unwrap_or_default(), lines.as_ptr(), prefetch);
-            for (located, found) in current.into_iter().zip(found.chunks_mut(8)) {
+            next = table.locate(digests.get(number + 1).unwrap_or(digests_now), lines.as_ptr(), prefetch);
+            for (located, found) in current.into_iter().zip(found) {
                 let wanted = table.buckets.wanted(located.fingerprints);
                 let mut equal = table.all(0);
                 for bucket in [located.first, located.second] {
@@ -228,8 +242,8 @@ impl<L: Line> Batch for Contains<'_, L> {
 
 struct RemoveEach<'a> {
     blocks: &'a mut [Block],
-    digests: &'a [Digest],
-    removed: &'a mut [bool],
+    digests: &'a [Group],
+    removed: &'a mut [Answers],
 }
 
 /// Eight deletes that are worked out.
@@ -249,17 +263,15 @@ impl Batch for RemoveEach<'_> {
     fn run<B: InLanes, const PARTS: usize>(self, table: Table<'_, B, PARTS>) {
         let Self { blocks, digests, removed } = self;
         let prefetch = is_worth_prefetching(size_of_val(blocks) as u64).then_some(prefetch_address_to_write);
-        let mut coming = digests.chunks(TOGETHER);
-        let mut next = table.locate(coming.next().unwrap_or_default(), blocks.as_ptr(), prefetch);
-        for (digests, removed) in digests.chunks(TOGETHER).zip(removed.chunks_mut(TOGETHER)) {
+        let Some(first) = digests.first() else { return };
+        let mut next = table.locate(first, blocks.as_ptr(), prefetch);
+        for (number, (digests_now, removed)) in digests.iter().zip(removed).enumerate() {
             let [first, second] = next;
             let removals = [table.work_out(blocks, first), table.work_out(blocks, second)];
             // Here and not before: while a core doesn't know yet where it will write, it is slow to read eight bytes for each lane
             // (with the writes right after they were worked out, deletes took a third longer).
-            next = table.locate(coming.next().unwrap_or_default(), blocks.as_ptr(), prefetch);
-            for ((removal, digests), removed) in
-                removals.iter().zip(digests.chunks(8)).zip(removed.chunks_mut(8))
-            {
+            next = table.locate(digests.get(number + 1).unwrap_or(digests_now), blocks.as_ptr(), prefetch);
+            for ((removal, digests), removed) in removals.iter().zip(digests_now).zip(removed) {
                 table.take_out(blocks, removal, digests, removed);
             }
         }
@@ -289,36 +301,25 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
 
     /// Writes what was worked out, for each digest in order, where nobody else has written since.
     #[inline(always)]
-    fn take_out(self, blocks: &mut [Block], removal: &Removal, digests: &[Digest], removed: &mut [bool]) {
-        removal.found.answer(removed);
-        if removal.found.are_all() && removed.len() == 8 {
-            // The usual case, of which the compiler makes eight times the same without a loop.
-            for lane in 0..8 {
-                self.take_out_one(blocks, removal, lane, digests, removed);
-            }
-        } else {
-            for lane in 0..removed.len() {
-                if removal.found.has(lane) {
-                    self.take_out_one(blocks, removal, lane, digests, removed);
-                }
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn take_out_one(
+    fn take_out(
         self,
         blocks: &mut [Block],
         removal: &Removal,
-        lane: usize,
-        digests: &[Digest],
-        removed: &mut [bool],
+        digests: &[Digest; 8],
+        removed: &mut [bool; 8],
     ) {
-        let byte = index(removal.bytes.0[lane]);
-        if Block::eight_bytes_of(blocks, byte) == removal.before.0[lane] {
-            set_eight_bytes(blocks, byte, removal.after.0[lane]);
-        } else {
-            removed[lane] = remove_one(self.format, self.places.places, blocks, digests[lane]);
+        removal.found.answer(removed);
+        let usual = removal.found.are_all();
+        for lane in 0..8 {
+            if !usual && !removal.found.has(lane) {
+                continue;
+            }
+            let byte = index(removal.bytes.0[lane]);
+            if Block::eight_bytes_of(blocks, byte) == removal.before.0[lane] {
+                set_eight_bytes(blocks, byte, removal.after.0[lane]);
+            } else {
+                removed[lane] = remove_one(self.format, self.places.places, blocks, digests[lane]);
+            }
         }
     }
 }

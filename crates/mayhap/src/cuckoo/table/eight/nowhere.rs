@@ -14,11 +14,11 @@ impl InEights {
         None
     }
 
-    pub(super) fn contains<L: Line>(self, _: &[L], _: &[Digest], _: &mut [bool]) {
+    pub(super) fn contains<L: Line>(self, _: &[L], _: &[Digest], _: &mut [bool]) -> usize {
         match self {}
     }
 
-    pub(super) fn remove(self, _: &mut [Block], _: &[Digest], _: &mut [bool]) {
+    pub(super) fn remove(self, _: &mut [Block], _: &[Digest], _: &mut [bool]) -> usize {
         match self {}
     }
 }

@@ -33,19 +33,10 @@ impl<'a> PlacesOfEight<'a> {
         Eight::all(self.avx512, number)
     }
 
-    /// [`Places::of`] for up to eight; what isn't there has the places of zero.
+    /// [`Places::of`] for each.
     #[inline(always)]
-    pub(super) fn of(self, digests: &[Digest]) -> Located {
-        let mut numbers = [0; 8];
-        match <&[Digest; 8]>::try_from(digests) {
-            Ok(digests) => numbers = digests.map(Digest::get),
-            Err(_) => {
-                for (number, digest) in numbers.iter_mut().zip(digests) {
-                    *number = digest.get();
-                }
-            }
-        }
-        let digests = Eight::new(self.avx512, numbers);
+    pub(super) fn of(self, digests: &[Digest; 8]) -> Located {
+        let digests = Eight::new(self.avx512, digests.map(Digest::get));
         let Places { buckets, short_mask, long_mask, growth, is_first } = *self.places;
         let mixed = digests.times(self.all(MIX));
         let short = ((mixed >> 32).halves_times(self.all(short_mask)) >> 32).plus(self.all(1));

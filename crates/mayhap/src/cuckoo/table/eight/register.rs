@@ -232,19 +232,13 @@ impl Lanes {
         self.0 == u8::MAX
     }
 
-    /// Up to eight answers: whether each is one of these.
+    /// Eight answers: whether each is one of these.
     #[inline(always)]
-    pub(super) fn answer(self, answers: &mut [bool]) {
-        if let Ok(all) = <&mut [bool; 8]>::try_from(&mut *answers) {
-            // SAFETY: AVX-512, by `self`. Eight bytes are written, as many as there are answers, and each is 0 or 1, as answers are.
-            unsafe {
-                let bytes = _mm_maskz_set1_epi8(u16::from(self.0), 1);
-                _mm_storel_epi64(core::ptr::from_mut(all).cast(), bytes);
-            }
-            return;
-        }
-        for (lane, answer) in answers.iter_mut().enumerate() {
-            *answer = self.has(lane);
+    pub(super) fn answer(self, answers: &mut [bool; 8]) {
+        // SAFETY: AVX-512, by `self`. Eight bytes are written, as many as there are answers, and each is 0 or 1, as answers are.
+        unsafe {
+            let bytes = _mm_maskz_set1_epi8(u16::from(self.0), 1);
+            _mm_storel_epi64(core::ptr::from_mut(answers).cast(), bytes);
         }
     }
 }
