@@ -30,11 +30,14 @@ use buckets::{InLanes, Packed, Seen, SemiSorted};
 use places::{Located, PlacesOfEight};
 use register::{Eight, Lanes, Numbers};
 
-/// Digests whose lines are asked for together: as many as in [`many`](super::many).
-type Group = [[Digest; 8]; 2];
+/// The lines of digests are asked for so many turns before they are looked at.
+const AHEAD: usize = 2;
 
-/// The answers to them.
-type Answers = [[bool; 8]; 2];
+type Group = [Digest; 8];
+type Answers = [bool; 8];
+
+/// Two groups are removed in a turn: there is more to be done between reading and writing then.
+type Pair<T> = [T; 2];
 
 /// A table whose batches are done so.
 #[derive(Clone, Copy)]
@@ -56,21 +59,22 @@ enum Kind {
 }
 
 impl<'a> InEights<'a> {
-    /// Nothing on other CPUs, for tables of 2³² buckets and more, for the widest buckets, and for less than a group of digests.
+    /// Nothing on other CPUs, for tables of 2³² buckets and more, for the widest buckets, and for a few digests.
     pub(super) fn of(
         layout: CuckooLayout,
         format: &'a Format,
         places: &'a Places,
         digests: usize,
     ) -> Option<Self> {
-        if digests < size_of::<Answers>() {
+        if digests < size_of::<Pair<Answers>>() {
             return None;
         }
         let avx512 = Avx2::detect()?.avx512()?;
         let (entries, bits) = (layout.entries_per_bucket(), layout.fingerprint_bits());
         let kind = match *format {
             Format::Sorted(buckets) => Kind::Sorted(buckets),
-            Format::SortedWide(_) => return None,
+            // Both buckets of 16-bit fingerprints fit one register, which is as fast from memory, and nearly so from the cache.
+            Format::SortedWide(_) | Format::FourOfSixteen => return None,
             _ if fits_64(entries * bits) => Kind::Packed(entries, bits),
             _ if fits_64(entries / 2 * bits) => Kind::Halves(entries / 2, bits),
             _ => return None,
@@ -81,26 +85,24 @@ impl<'a> InEights<'a> {
 
     /// `found[i]` for the i-th digest, in whole groups: for as many of the first digests as it tells.
     pub(super) fn contains<L: Line>(self, lines: &[L], digests: &[Digest], found: &mut [bool]) -> usize {
-        let (digests, found) = (groups(digests), groups_mut(found));
+        let (digests, found) = (digests.as_chunks().0, found.as_chunks_mut().0);
         self.avx512.run(OfKind { table: self, batch: Contains { lines, digests, found } });
         size_of_val(found)
     }
 
     /// `removed[i]` for the i-th digest, likewise.
     pub(super) fn remove(self, blocks: &mut [Block], digests: &[Digest], removed: &mut [bool]) -> usize {
-        let (digests, removed) = (groups(digests), groups_mut(removed));
+        let digests = digests.as_chunks().0.as_chunks().0;
+        let removed = removed.as_chunks_mut().0.as_chunks_mut().0;
         self.avx512.run(OfKind { table: self, batch: RemoveEach { blocks, digests, removed } });
         size_of_val(removed)
     }
 }
 
-/// The digests but for the last few.
-fn groups(digests: &[Digest]) -> &[Group] {
-    digests.as_chunks().0.as_chunks().0
-}
-
-fn groups_mut(answers: &mut [bool]) -> &mut [Answers] {
-    answers.as_chunks_mut().0.as_chunks_mut().0
+/// One of a row, or the last where there are no more.
+#[inline(always)]
+fn at_most_last<T>(row: &[T], number: usize) -> &T {
+    &row[number.min(row.len() - 1)]
 }
 
 /// Something to be compiled for each kind.
@@ -179,23 +181,26 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
 
     /// The places of a group, of which the lines are asked for in the way that is given, if there is one.
     #[inline(always)]
-    fn locate<L>(
-        self,
-        [first, second]: &Group,
-        lines: *const L,
-        prefetch: Option<impl Fn(*const u8)>,
-    ) -> [Located; 2] {
-        let located = [self.places.of(first), self.places.of(second)];
+    fn locate<L>(self, group: &Group, lines: *const L, prefetch: Option<impl Fn(*const u8)>) -> Located {
+        let located = self.places.of(group);
         if let Some(prefetch) = prefetch {
-            for Located { first, second, .. } in located {
-                for bytes in [(first >> 3).numbers(), (second >> 3).numbers()] {
-                    for byte in bytes.0 {
-                        prefetch(lines.cast::<u8>().wrapping_add(index(byte)));
-                    }
+            for bytes in [(located.first >> 3).numbers(), (located.second >> 3).numbers()] {
+                for byte in bytes.0 {
+                    prefetch(lines.cast::<u8>().wrapping_add(index(byte)));
                 }
             }
         }
         located
+    }
+
+    #[inline(always)]
+    fn locate_two(
+        self,
+        [first, second]: &Pair<Group>,
+        blocks: &[Block],
+        prefetch: Option<impl Fn(*const u8) + Copy>,
+    ) -> Pair<Located> {
+        [self.locate(first, blocks.as_ptr(), prefetch), self.locate(second, blocks.as_ptr(), prefetch)]
     }
 
     /// The part with this number of the buckets that begin with these bits, as [`Window`](super::access::Window) reads it.
@@ -221,29 +226,29 @@ impl<L: Line> Batch for Contains<'_, L> {
     fn run<B: InLanes, const PARTS: usize>(self, table: Table<'_, B, PARTS>) {
         let Self { lines, digests, found } = self;
         let prefetch = is_worth_prefetching(size_of_val(lines) as u64).then_some(prefetch_address);
-        let Some(first) = digests.first() else { return };
-        let mut next = table.locate(first, lines.as_ptr(), prefetch);
-        for (number, (digests_now, found)) in digests.iter().zip(found).enumerate() {
-            let current = next;
-            next = table.locate(digests.get(number + 1).unwrap_or(digests_now), lines.as_ptr(), prefetch);
-            for (located, found) in current.into_iter().zip(found) {
-                let wanted = table.buckets.wanted(located.fingerprints);
-                let mut equal = table.all(0);
-                for bucket in [located.first, located.second] {
-                    for number in 0..PARTS {
-                        equal = equal | table.part(lines, bucket, number, wanted).seen.equal;
-                    }
+        let (mut current, mut next) = (
+            table.locate(at_most_last(digests, 0), lines.as_ptr(), prefetch),
+            table.locate(at_most_last(digests, 1), lines.as_ptr(), prefetch),
+        );
+        for (number, found) in found.iter_mut().enumerate() {
+            let coming = table.locate(at_most_last(digests, number + AHEAD), lines.as_ptr(), prefetch);
+            let wanted = table.buckets.wanted(current.fingerprints);
+            let mut equal = table.all(0);
+            for bucket in [current.first, current.second] {
+                for part in 0..PARTS {
+                    equal = equal | table.part(lines, bucket, part, wanted).seen.equal;
                 }
-                equal.not_zero().answer(found);
             }
+            equal.not_zero().answer(found);
+            (current, next) = (next, coming);
         }
     }
 }
 
 struct RemoveEach<'a> {
     blocks: &'a mut [Block],
-    digests: &'a [Group],
-    removed: &'a mut [Answers],
+    digests: &'a [Pair<Group>],
+    removed: &'a mut [Pair<Answers>],
 }
 
 /// Eight deletes that are worked out.
@@ -263,17 +268,18 @@ impl Batch for RemoveEach<'_> {
     fn run<B: InLanes, const PARTS: usize>(self, table: Table<'_, B, PARTS>) {
         let Self { blocks, digests, removed } = self;
         let prefetch = is_worth_prefetching(size_of_val(blocks) as u64).then_some(prefetch_address_to_write);
-        let Some(first) = digests.first() else { return };
-        let mut next = table.locate(first, blocks.as_ptr(), prefetch);
-        for (number, (digests_now, removed)) in digests.iter().zip(removed).enumerate() {
-            let [first, second] = next;
+        let mut current = table.locate_two(at_most_last(digests, 0), blocks, prefetch);
+        let mut next = table.locate_two(at_most_last(digests, 1), blocks, prefetch);
+        for (number, (groups, removed)) in digests.iter().zip(removed).enumerate() {
+            let [first, second] = current;
             let removals = [table.work_out(blocks, first), table.work_out(blocks, second)];
             // Here and not before: while a core doesn't know yet where it will write, it is slow to read eight bytes for each lane
             // (with the writes right after they were worked out, deletes took a third longer).
-            next = table.locate(digests.get(number + 1).unwrap_or(digests_now), blocks.as_ptr(), prefetch);
-            for ((removal, digests), removed) in removals.iter().zip(digests_now).zip(removed) {
-                table.take_out(blocks, removal, digests, removed);
+            let coming = table.locate_two(at_most_last(digests, number + AHEAD), blocks, prefetch);
+            for ((removal, group), removed) in removals.iter().zip(groups).zip(removed) {
+                table.take_out(blocks, removal, group, removed);
             }
+            (current, next) = (next, coming);
         }
     }
 }
