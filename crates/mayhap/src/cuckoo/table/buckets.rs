@@ -193,11 +193,12 @@ impl Format {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use std::vec::Vec;
 
-    fn layouts() -> Vec<CuckooLayout> {
+    /// Every one there is.
+    pub(in super::super) fn layouts() -> Vec<CuckooLayout> {
         let packed =
             [1, 2, 4, 8].into_iter().flat_map(|b| (4..=32).filter_map(move |f| CuckooLayout::new(b, f)));
         packed.chain((5..=32).filter_map(CuckooLayout::semi_sorted)).collect()

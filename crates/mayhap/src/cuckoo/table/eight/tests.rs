@@ -1,14 +1,10 @@
 use std::vec::Vec;
 
 use super::super::Table;
+use super::super::buckets::tests::layouts;
 use super::*;
 use crate::bits::{Blocks, Owned, Shared};
 use crate::cuckoo::table::{Search, lines_of};
-
-fn layouts() -> Vec<CuckooLayout> {
-    let packed = [1, 2, 4, 8].into_iter().flat_map(|b| (4..=32).filter_map(move |f| CuckooLayout::new(b, f)));
-    packed.chain((5..=32).filter_map(CuckooLayout::semi_sorted)).collect()
-}
 
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
