@@ -296,6 +296,8 @@ fn bad_numbers_say_what_is_accepted() {
         (&["-p", "1%", "-m", "1K", "--range", "0"], "a range of 0 numbers"),
         (&["-n", "10", "-p", "1"], "did you mean 1%?"),
         (&["-n", "10", "-p", "100%"], "1 or more"),
+        (&["1M", "1%"], "'1M' for '[NUMBER]...': say what each number is: -n for the keys, -p for the rate"),
+        (&["-n", "1M", "1%"], "'1%' for '[NUMBER]...': say what each number is"),
         (&["-k", "7"], "give two of -n, -p, --memory and -k"),
         (&["-n", "0", "-k", "7"], "plan for at least 1 key"),
         (&["-n", "0", "-m", "1K"], "plan for at least 1 key"),

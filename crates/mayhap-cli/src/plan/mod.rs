@@ -63,6 +63,17 @@ pub(crate) struct Arguments {
     /// Write JSON
     #[arg(long)]
     json: bool,
+
+    /// Only to say what to write instead
+    #[arg(hide = true, value_name = "NUMBER", value_parser = refuse_bare_number)]
+    bare_numbers: Vec<String>,
+}
+
+/// `mayhap plan 1M 1%` is a natural first try.
+fn refuse_bare_number(_: &str) -> Result<String, &'static str> {
+    Err(
+        "say what each number is: -n for the keys, -p for the rate, --memory for a size (mayhap plan -n 1M -p 1%)",
+    )
 }
 
 const EXAMPLES: &str = "\
