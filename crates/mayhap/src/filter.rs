@@ -142,6 +142,8 @@ pub enum InsertError {
         /// The most layers it may have.
         limit: u64,
     },
+    /// The filter can't grow further at the rate it promises: digests or fingerprints are too short for so many keys.
+    RateSpent,
     /// A number that a bitmap has no place for.
     OutOfUniverse {
         /// The number.
@@ -168,6 +170,9 @@ impl fmt::Display for InsertError {
             Self::TooManyLayers { limit } => write!(
                 f,
                 "the filter has {limit} layers, the most it may: make one for more keys, or raise the limit"
+            ),
+            Self::RateSpent => f.write_str(
+                "the filter can't grow further at the rate it promises: make one for more keys from the start, or with a higher rate",
             ),
             Self::OutOfUniverse { number, largest } => write!(
                 f,

@@ -1,27 +1,68 @@
-//! Questions about many keys of two lines each.
+//! Questions about many keys.
 //!
-//! Absent keys are nearly always told by their first line alone, and fetching the second takes half of the time. For keys that
-//! are there, one line after the other takes longer than both at once. So a batch is asked in parts, and a part decides how the
-//! next one is asked: if most of its keys were there, both lines are fetched together, and else the second for those keys only
-//! of which the first leaves the answer open.
+//! Where a key has two lines, an absent one is nearly always told by its first line alone, and fetching the second takes half
+//! of the time. For keys that are there, one line after the other takes longer than both at once. So such a batch is asked in
+//! parts, and a part decides how the next one is asked: if most of its keys were there, both lines are fetched together, and
+//! else the second for those keys only of which the first leaves the answer open.
 
 use core::hint::black_box;
 
-use super::batch::{Pace, Parted, Step, in_groups};
-use super::{GROUP, Regions, second_digest};
+use super::batch::{GROUP, Pace, Parted, Step, in_groups};
+use super::{Regions, second_digest};
 use crate::bits::{Line, prefetch_read};
 
-/// A question about a key of two lines.
-pub(crate) trait TwoLineQuestion<L>: Copy {
+/// A question that is put to the lines of a key.
+pub(crate) trait LineQuestion<L> {
+    /// Whether a key has two lines.
+    const TWO: bool;
     type Answer: Copy;
-    /// Asks both lines.
-    fn ask(self, lines: Regions<&[L]>, digest: u64) -> Self::Answer;
-    /// Asks one line; `lines` is one region.
-    fn ask_one(self, lines: Regions<&[L]>, digest: u64) -> Self::Answer;
+    /// Asks all lines of a key.
+    fn ask(&self, lines: Regions<&[L]>, digest: u64) -> Self::Answer;
+    /// Asks one of two; `lines` is one region.
+    fn ask_one(&self, lines: Regions<&[L]>, digest: u64) -> Self::Answer;
     /// Whether a first line with this answer leaves it to the second.
     fn is_open(answer: Self::Answer) -> bool;
     /// The answer of both lines, where the first left it open.
     fn of_both(first: Self::Answer, second: Self::Answer) -> Self::Answer;
+}
+
+/// Asks for every key of `source`, fetching lines before they are looked at.
+#[inline(always)]
+pub(crate) fn ask_each<L: Line, Q: LineQuestion<L>>(
+    question: &Q,
+    lines: &[L],
+    source: &impl Parted,
+    answers: &mut [Q::Answer],
+) {
+    let (pace, lines) = (Pace::of(lines.len(), Q::TWO), Regions::new(lines, Q::TWO));
+    if Q::TWO && pace.prefetches() {
+        ask_two_lines(question, lines, source, answers, pace);
+    } else {
+        in_groups(source, &mut AtOnce { question, lines, answers }, pace);
+    }
+}
+
+/// All lines of a key at once.
+struct AtOnce<'a, L, Q: LineQuestion<L>> {
+    question: &'a Q,
+    lines: Regions<&'a [L]>,
+    answers: &'a mut [Q::Answer],
+}
+
+impl<L: Line, Q: LineQuestion<L>> Step for AtOnce<'_, L, Q> {
+    #[inline(always)]
+    fn prefetch(&self, digests: &[u64]) {
+        for digest in digests {
+            self.lines.prefetch(Q::TWO, *digest, prefetch_read);
+        }
+    }
+
+    #[inline(always)]
+    fn probe(&mut self, from: usize, digests: &[u64]) {
+        for (answer, digest) in self.answers[from..from + digests.len()].iter_mut().zip(digests) {
+            *answer = self.question.ask(self.lines, *digest);
+        }
+    }
 }
 
 /// Keys in the first part of a batch, and in the others: a few to learn from, and then so many that it doesn't matter that lines
@@ -29,10 +70,9 @@ pub(crate) trait TwoLineQuestion<L>: Copy {
 const FIRST_PART: usize = 64;
 const PART: usize = 512;
 
-/// Asks for every key of `source`, fetching lines before they are looked at.
 #[inline(always)]
-pub(crate) fn ask_two_lines<L: Line, Q: TwoLineQuestion<L>>(
-    question: Q,
+fn ask_two_lines<L: Line, Q: LineQuestion<L>>(
+    question: &Q,
     lines: Regions<&[L]>,
     source: &impl Parted,
     answers: &mut [Q::Answer],
@@ -54,7 +94,7 @@ pub(crate) fn ask_two_lines<L: Line, Q: TwoLineQuestion<L>>(
         let source = source.part(from..from + len);
         let answers = &mut answers[from..from + len];
         if most_are_there {
-            in_groups(&source, &mut Both { question, lines, answers: &mut *answers }, pace);
+            in_groups(&source, &mut AtOnce { question, lines, answers: &mut *answers }, pace);
         } else {
             let [first, second] = lines.halves();
             let open = Open { numbers: [0; GROUP], digests: [0; GROUP], len: 0 };
@@ -69,33 +109,9 @@ pub(crate) fn ask_two_lines<L: Line, Q: TwoLineQuestion<L>>(
     }
 }
 
-/// Both lines at once.
-struct Both<'a, L, Q: TwoLineQuestion<L>> {
-    question: Q,
-    lines: Regions<&'a [L]>,
-    answers: &'a mut [Q::Answer],
-}
-
-impl<L: Line, Q: TwoLineQuestion<L>> Step for Both<'_, L, Q> {
-    #[inline(always)]
-    fn prefetch(&self, digests: &[u64]) {
-        for digest in digests {
-            prefetch_read(self.lines.first(*digest));
-            prefetch_read(self.lines.second(second_digest(*digest)));
-        }
-    }
-
-    #[inline(always)]
-    fn probe(&mut self, from: usize, digests: &[u64]) {
-        for (answer, digest) in self.answers[from..from + digests.len()].iter_mut().zip(digests) {
-            *answer = self.question.ask(self.lines, *digest);
-        }
-    }
-}
-
 /// The first line, and the second where it has a say.
-struct OneByOne<'a, L, Q: TwoLineQuestion<L>> {
-    question: Q,
+struct OneByOne<'a, L, Q: LineQuestion<L>> {
+    question: &'a Q,
     first: Regions<&'a [L]>,
     second: Regions<&'a [L]>,
     answers: &'a mut [Q::Answer],
@@ -111,7 +127,7 @@ struct Open {
     len: usize,
 }
 
-impl<L: Line, Q: TwoLineQuestion<L>> OneByOne<'_, L, Q> {
+impl<L: Line, Q: LineQuestion<L>> OneByOne<'_, L, Q> {
     #[inline(always)]
     fn ask_second_lines(&mut self) {
         let Self { question, second, answers, open, .. } = self;
@@ -123,7 +139,7 @@ impl<L: Line, Q: TwoLineQuestion<L>> OneByOne<'_, L, Q> {
     }
 }
 
-impl<L: Line, Q: TwoLineQuestion<L>> Step for OneByOne<'_, L, Q> {
+impl<L: Line, Q: LineQuestion<L>> Step for OneByOne<'_, L, Q> {
     #[inline(always)]
     fn prefetch(&self, digests: &[u64]) {
         for digest in digests {

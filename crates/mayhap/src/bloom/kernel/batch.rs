@@ -3,10 +3,10 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
+use super::ask::{LineQuestion, ask_each};
 #[cfg(feature = "std")]
 use super::fast_range;
 use super::one::{SharedTarget, contains_one, insert_one};
-use super::two_lines::{TwoLineQuestion, ask_two_lines};
 use super::{Draw, Regions, Simd, second_digest};
 use crate::bits::{
     AtomicBlock, Block, Line, Stripes, Target as _, is_worth_prefetching, prefetch_read, prefetch_row,
@@ -223,14 +223,6 @@ pub(crate) fn in_groups<D: Copy + Default>(source: &impl Source<D>, step: &mut i
     }
 }
 
-#[inline(always)]
-fn prefetch_one<const TWO: bool, L: Line>(regions: Regions<&[L]>, digest: u64, prefetch: impl Fn(&L)) {
-    prefetch(regions.first(digest));
-    if TWO {
-        prefetch(regions.second(second_digest(digest)));
-    }
-}
-
 /// Asks for the keys of `source`; `answers` get whether each may be there.
 pub(crate) struct ContainsBatch<'a, L, In> {
     pub(crate) lines: &'a [L],
@@ -242,37 +234,24 @@ impl<L: Line, In: Parted> Batch for ContainsBatch<'_, L, In> {
     #[inline(always)]
     fn run<V: Simd, D: Draw, const TWO: bool>(self, simd: V) {
         let Self { lines, source, answers } = self;
-        let (pace, regions) = (Pace::of(lines.len(), TWO), Regions::new(lines, TWO));
-        if TWO && pace.prefetch {
-            ask_two_lines(IsThere::<V, D>(simd, PhantomData), regions, &source, answers, pace);
-        } else {
-            let mut step = ContainsStep::<V, D, TWO, _> { simd, regions, answers, draw: PhantomData };
-            in_groups(&source, &mut step, pace);
-        }
+        ask_each(&IsThere::<V, D, TWO>(simd, PhantomData), lines, &source, answers);
     }
 }
 
-/// Whether a key of two lines is there.
-struct IsThere<V, D>(V, PhantomData<D>);
+/// Whether a key is there.
+struct IsThere<V, D, const TWO: bool>(V, PhantomData<D>);
 
-impl<V: Copy, D> Clone for IsThere<V, D> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<V: Copy, D> Copy for IsThere<V, D> {}
-
-impl<V: Simd, D: Draw, L: Line> TwoLineQuestion<L> for IsThere<V, D> {
+impl<V: Simd, D: Draw, const TWO: bool, L: Line> LineQuestion<L> for IsThere<V, D, TWO> {
+    const TWO: bool = TWO;
     type Answer = bool;
 
     #[inline(always)]
-    fn ask(self, lines: Regions<&[L]>, digest: u64) -> bool {
-        contains_one::<V, D, true, L>(self.0, lines, digest)
+    fn ask(&self, lines: Regions<&[L]>, digest: u64) -> bool {
+        contains_one::<V, D, TWO, L>(self.0, lines, digest)
     }
 
     #[inline(always)]
-    fn ask_one(self, lines: Regions<&[L]>, digest: u64) -> bool {
+    fn ask_one(&self, lines: Regions<&[L]>, digest: u64) -> bool {
         contains_one::<V, D, false, L>(self.0, lines, digest)
     }
 
@@ -284,29 +263,6 @@ impl<V: Simd, D: Draw, L: Line> TwoLineQuestion<L> for IsThere<V, D> {
     #[inline(always)]
     fn of_both(_: bool, second: bool) -> bool {
         second
-    }
-}
-
-struct ContainsStep<'a, V, D, const TWO: bool, L> {
-    simd: V,
-    regions: Regions<&'a [L]>,
-    answers: &'a mut [bool],
-    draw: PhantomData<D>,
-}
-
-impl<V: Simd, D: Draw, const TWO: bool, L: Line> Step for ContainsStep<'_, V, D, TWO, L> {
-    #[inline(always)]
-    fn prefetch(&self, digests: &[u64]) {
-        for digest in digests {
-            prefetch_one::<TWO, L>(self.regions, *digest, prefetch_read);
-        }
-    }
-
-    #[inline(always)]
-    fn probe(&mut self, from: usize, digests: &[u64]) {
-        for (answer, digest) in self.answers.group(from, digests.len()).iter_mut().zip(digests) {
-            *answer = contains_one::<V, D, TWO, L>(self.simd, self.regions, *digest);
-        }
     }
 }
 
@@ -338,7 +294,7 @@ impl<V: Simd, D: Draw, const TWO: bool, Out: Answers> Step for InsertStep<'_, V,
     #[inline(always)]
     fn prefetch(&self, digests: &[u64]) {
         for digest in digests {
-            prefetch_one::<TWO, _>(self.regions.shared(), *digest, prefetch_write);
+            self.regions.shared().prefetch(TWO, *digest, prefetch_write);
         }
     }
 
@@ -385,7 +341,7 @@ impl<V: Simd, D: Draw, const TWO: bool, Out: Answers> Step for SharedStep<'_, V,
     #[inline(always)]
     fn prefetch(&self, digests: &[u64]) {
         for digest in digests {
-            prefetch_one::<TWO, _>(self.regions, *digest, prefetch_write);
+            self.regions.prefetch(TWO, *digest, prefetch_write);
             // As likely as not the lock was last in another core's cache.
             if let Some(stripes) = self.stripes {
                 prefetch_write(stripes.of(self.regions.first_place(*digest)));

@@ -7,8 +7,9 @@
 //!
 //! The algorithm is written once, generic over [`Simd`], the few operations on a block; [`portable`], [`avx2`] and
 //! [`avx512`] are its implementations, and [`Kernel`] the choice between them, made once per filter. [`one`] has what is done with
-//! a single key, [`batch`] what is done with many.
+//! a single key, [`batch`] what is done with many, of which questions are in [`ask`].
 
+mod ask;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -16,8 +17,8 @@ pub(crate) mod avx512;
 mod batch;
 mod one;
 mod portable;
-mod two_lines;
 
+pub(crate) use ask::{LineQuestion, ask_each};
 #[cfg(feature = "std")]
 pub(crate) use batch::FillPart;
 pub(crate) use batch::{Answers, Batch, ContainsBatch, InsertBatch, Keys, SharedBatch, Source, Unasked};
@@ -25,7 +26,6 @@ pub(crate) use batch::{GROUP, Pace, Parted, Step, count_true, in_groups};
 #[cfg(feature = "std")]
 pub(crate) use one::SharedSetLocked;
 pub(crate) use one::{Contains, Insert, OneKey, Parts, SharedInsert, SharedSet};
-pub(crate) use two_lines::{TwoLineQuestion, ask_two_lines};
 
 use super::shape::Shape;
 use crate::bits::{AtomicBlock, BLOCK_WORDS, Block, Line};
@@ -122,6 +122,15 @@ impl<'a, L: Line> Regions<&'a [L]> {
     pub(crate) fn halves(self) -> [Self; 2] {
         let (first, second) = self.start.split_at(self.count);
         [Self::new(first, false), Self::new(second, false)]
+    }
+
+    /// Starts loading the lines of a digest.
+    #[inline(always)]
+    pub(crate) fn prefetch(self, two: bool, digest: u64, prefetch: impl Fn(&L)) {
+        prefetch(self.first(digest));
+        if two {
+            prefetch(self.second(second_digest(digest)));
+        }
     }
 
     /// The number of the line in the first region.

@@ -4,10 +4,8 @@ use core::marker::PhantomData;
 
 use super::one::{Change, Question};
 use super::{Layout, Simd};
-use crate::bits::{Block, Line, prefetch_read, prefetch_write};
-use crate::bloom::kernel::{
-    Answers, Pace, Parted, Regions, Source, Step, TwoLineQuestion, ask_two_lines, in_groups, second_digest,
-};
+use crate::bits::{Block, Line, prefetch_write};
+use crate::bloom::kernel::{Answers, LineQuestion, Pace, Parted, Regions, Source, Step, ask_each, in_groups};
 
 /// A batch, to be compiled for each [`Simd`] and each layout.
 pub(in crate::counting) trait Batch {
@@ -25,37 +23,24 @@ impl<L: Line, In: Parted, Q: Question> Batch for AskBatch<'_, L, In, Q> {
     #[inline(always)]
     fn run<V: Simd, C: Layout>(self, simd: V) {
         let Self { lines, source, answers } = self;
-        let (pace, regions) = (Pace::of(lines.len(), C::TWO), Regions::new(lines, C::TWO));
-        if C::TWO && pace.prefetches() {
-            ask_two_lines(OfTwoLines::<V, C, Q>(simd, PhantomData), regions, &source, answers, pace);
-        } else {
-            let mut step = Asking::<V, C, L, Q> { simd, regions, answers, layout: PhantomData };
-            in_groups(&source, &mut step, pace);
-        }
+        ask_each(&OfLines::<V, C, Q>(simd, PhantomData), lines, &source, answers);
     }
 }
 
-/// A question about a key of two lines.
-struct OfTwoLines<V, C, Q>(V, PhantomData<(C, Q)>);
+/// A question, put to the lines of a key.
+struct OfLines<V, C, Q>(V, PhantomData<(C, Q)>);
 
-impl<V: Copy, C, Q> Clone for OfTwoLines<V, C, Q> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<V: Copy, C, Q> Copy for OfTwoLines<V, C, Q> {}
-
-impl<V: Simd, C: Layout, L: Line, Q: Question> TwoLineQuestion<L> for OfTwoLines<V, C, Q> {
+impl<V: Simd, C: Layout, L: Line, Q: Question> LineQuestion<L> for OfLines<V, C, Q> {
+    const TWO: bool = C::TWO;
     type Answer = Q::Answer;
 
     #[inline(always)]
-    fn ask(self, lines: Regions<&[L]>, digest: u64) -> Q::Answer {
+    fn ask(&self, lines: Regions<&[L]>, digest: u64) -> Q::Answer {
         Q::ask::<V, C, L>(self.0, lines, digest)
     }
 
     #[inline(always)]
-    fn ask_one(self, lines: Regions<&[L]>, digest: u64) -> Q::Answer {
+    fn ask_one(&self, lines: Regions<&[L]>, digest: u64) -> Q::Answer {
         Q::ask::<V, C::OneLine, L>(self.0, lines, digest)
     }
 
@@ -67,29 +52,6 @@ impl<V: Simd, C: Layout, L: Line, Q: Question> TwoLineQuestion<L> for OfTwoLines
     #[inline(always)]
     fn of_both(first: Q::Answer, second: Q::Answer) -> Q::Answer {
         first.min(second)
-    }
-}
-
-struct Asking<'a, V, C, L, Q: Question> {
-    simd: V,
-    regions: Regions<&'a [L]>,
-    answers: &'a mut [Q::Answer],
-    layout: PhantomData<C>,
-}
-
-impl<V: Simd, C: Layout, L: Line, Q: Question> Step for Asking<'_, V, C, L, Q> {
-    #[inline(always)]
-    fn prefetch(&self, digests: &[u64]) {
-        for digest in digests {
-            prefetch_one::<C, L>(self.regions, *digest, prefetch_read);
-        }
-    }
-
-    #[inline(always)]
-    fn probe(&mut self, from: usize, digests: &[u64]) {
-        for (answer, digest) in self.answers[from..from + digests.len()].iter_mut().zip(digests) {
-            *answer = Q::ask::<V, C, L>(self.simd, self.regions, *digest);
-        }
     }
 }
 
@@ -138,7 +100,7 @@ impl<V: Simd, C: Layout, Out: Answers, H: Change> Step for Applying<'_, V, C, Ou
     #[inline(always)]
     fn prefetch(&self, digests: &[u64]) {
         for digest in digests {
-            prefetch_one::<C, _>(self.regions.shared(), *digest, prefetch_write);
+            self.regions.shared().prefetch(C::TWO, *digest, prefetch_write);
         }
     }
 
@@ -150,13 +112,5 @@ impl<V: Simd, C: Layout, Out: Answers, H: Change> Step for Applying<'_, V, C, Ou
                 *answer = given;
             }
         }
-    }
-}
-
-#[inline(always)]
-fn prefetch_one<C: Layout, L: Line>(regions: Regions<&[L]>, digest: u64, prefetch: impl Fn(&L)) {
-    prefetch(regions.first(digest));
-    if C::TWO {
-        prefetch(regions.second(second_digest(digest)));
     }
 }
