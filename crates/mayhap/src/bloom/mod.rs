@@ -1,16 +1,24 @@
-//! Bloom filters: blocked (the default) and classic.
+//! Bloom filters, and what is made of them. Each has a page to learn it from:
+//!
+//! | page | filter | for |
+//! |---|---|---|
+//! | [`blocked`] | [`BloomFilter`] | the default: one cache line a question |
+//! | [`classic`] | [`ClassicBloom`] | the textbook's, with the least memory |
+//! | [`scalable`] | [`ScalableBloom`] | sets of unknown size: grows by layers |
+//! | [`dual`] | [`DualBloom`] | few deletes; its "no" isn't certain |
+//! | [`window`] | [`WindowBloom`] | "seen in the last T" |
 
-mod blocked;
+pub mod blocked;
 mod chunks;
-mod classic;
-mod dual;
+pub mod classic;
+pub mod dual;
 pub(crate) mod fold;
 pub(crate) mod kernel;
 mod modulus;
-mod scalable;
+pub mod scalable;
 mod scheme;
 mod shape;
-mod window;
+pub mod window;
 
 #[cfg(feature = "std")]
 pub use blocked::BulkSorter;

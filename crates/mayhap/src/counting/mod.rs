@@ -23,7 +23,7 @@
 //!
 //! A counter above zero is a set bit, so the rate is a blocked filter's with 128, 64 or 32 cells in a line: at 1 % and 4
 //! bits 45.7 bits per key, about 4.5 times a Bloom filter's. A counter's number is Poisson, in a filter filled to its plan
-//! at 1 % with a mean of 0.7, and reaches 15 with a probability of 2·10⁻¹⁵. `docs/maths.md` has the derivation, and
+//! at 1 % with a mean of 0.7, and reaches 15 with a probability of 2·10⁻¹⁵. [docs/maths.md] has the derivation, and
 //! [`sizing::counting`](crate::sizing::counting) the formulas.
 //!
 //! # When to choose it
@@ -41,6 +41,8 @@
 //! - **Removing a key that was never added** does damage when the filter takes it for a member (with its error rate): the
 //!   counters it lowers belong to other keys, and those may be answered "no" from then on. The filter can't tell. Remove
 //!   only what was added, and only as often as it was added; then no key is ever lost.
+//!
+//! [docs/maths.md]: https://github.com/mayhap/mayhap/blob/main/docs/maths.md#15-counters-instead-of-bits
 
 mod builder;
 mod combine;
@@ -66,7 +68,7 @@ use crate::hash::{Digest, Key, KeyHasher, eight_made_bytes};
 use crate::plan::Plan;
 use kernel::{ApplyBatch, AskBatch, Change, Contains, Count, OneKey, Question};
 
-/// A counting Bloom filter: keys can be removed, and counted.
+/// A counting Bloom filter: keys can be removed, and counted. [Its page](self) tells how it works.
 ///
 /// `S` is where its lines live: [`Owned`] by default, or a mapped file ([`MappedCountingBloom`]).
 ///

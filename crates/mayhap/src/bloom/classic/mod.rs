@@ -3,19 +3,27 @@
 //! # The idea
 //!
 //! An array of m bits, all 0. A key's k positions are set when it is added; a key is answered "mayhap" when all its
-//! positions are set. With k = (m/n) ln 2 the rate is lowest, 0.6185^(m/n): 9.59 bits a key at 1 %.
+//! positions are set.
 //!
 //! ```text
 //! "apple" → 3 positions:   ·····1·······1·············1···      m bits, in words of 64; bit p is bit p mod 64 of word p div 64
 //! "pear"  → 3 positions:   ··1··1··················1······      sharing one is harmless
 //! ```
 //!
+//! # The maths
+//!
+//! With n keys a bit is set with probability 1 − (1 − 1/m)^(kn), so p ≈ (1 − e^(−kn/m))^k. It is lowest for k = (m/n) ln 2:
+//! p = 0.6185^(m/n), 9.59 bits a key at 1 %. The derivation is in [docs/maths.md], the exact formulas in
+//! [`sizing::classic`](crate::sizing::classic).
+//!
 //! # When to choose it, and how it fails
 //!
 //! It needs the least memory of all Bloom filters for its rate, and pays with k cache misses where
 //! [`BloomFilter`](super::BloomFilter) has one. Choose it for rates below 10⁻⁶, where one line can't hold a key's bits
 //! any more, or when memory counts more than time; it is also the base of the formats of other systems, through
-//! [`Scheme`]. Overfilled, its rate rises; `docs/maths.md` has the derivation.
+//! [`Scheme`]. Overfilled, its rate rises. It can't forget a key.
+//!
+//! [docs/maths.md]: https://github.com/mayhap/mayhap/blob/main/docs/maths.md#3-the-rate
 
 mod combine;
 mod estimate;
@@ -37,7 +45,7 @@ use crate::hash::{Key, KeyHasher};
 use crate::plan::Plan;
 use crate::sizing::{ClassicPlan, SizingError};
 
-/// A classic Bloom filter.
+/// A classic Bloom filter. [Its page](self) tells how it works.
 ///
 /// `C` is the recipe from key to positions, `S` where the bits live.
 ///

@@ -23,6 +23,11 @@
 //!        –       yes       removed, or hidden  no         Err(Removed)          false
 //! ```
 //!
+//! # The maths
+//!
+//! With a the rate of the added side and r that of the removed one, a key in the set is answered "no" with probability r, and
+//! one that isn't "mayhap" with at most a · (1 − r): see [docs/maths.md].
+//!
 //! # How it fails
 //!
 //! - A key in the set is *hidden*: with the rate of the removed side, r.
@@ -42,6 +47,8 @@
 //! filter, and an insertion never finds it full. If a "no" must be certain, or keys come back, take `CuckooFilter` or
 //! `CountingBloom`. Because its "no" isn't certain it doesn't implement [`Filter`](crate::filter::Filter), which
 //! promises that: code that skips a disk read on "no" can't be given a `DualBloom` by mistake.
+//!
+//! [docs/maths.md]: https://github.com/mayhap/mayhap/blob/main/docs/maths.md#17-two-filters-added-and-removed
 
 mod builder;
 mod change;
@@ -63,7 +70,7 @@ use crate::error::Error;
 use crate::hash::{Digest, Key, KeyHasher};
 
 /// A Bloom filter of added keys and one of removed keys: for few deletes. **Its "no" isn't certain**: see
-/// [`contains`](Self::contains).
+/// [`contains`](Self::contains), and [its page](self) for how it works.
 ///
 /// ```
 /// use mayhap::{DualBloom, InsertError};

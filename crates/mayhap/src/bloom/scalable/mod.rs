@@ -16,12 +16,20 @@
 //!            └─────────────────┘
 //! ```
 //!
-//! An absent key is wrongly found if any layer errs, so the rates of the layers add up. Each layer gets a share of the
-//! promised rate p, and the shares of all layers there could ever be add up to 1: the promise holds however far the
-//! filter grows. [`sizing::layers`](crate::sizing::layers) has the shares, `docs/maths.md` the reasons.
-//!
 //! A layer is full when it has taken the number of *new* keys it was made for. Adding a key that is there already
 //! never fills, grows or fails.
+//!
+//! # The maths
+//!
+//! An absent key is wrongly found if any layer errs, so their rates add up. Layer i gets a share of the promised rate p, and
+//! all shares there could ever be add up to 1: the promise holds however far the filter grows.
+//!
+//! ```text
+//! share of layer i     0.95 · 0.13 · 0.87^i  +  0.05 · 8 / ((i + 8)(i + 9))
+//! of the first L       0.95 · (1 − 0.87^L)   +  0.05 · L / (L + 8)   < 1
+//! ```
+//!
+//! Why these shares is in [docs/maths.md]; [`sizing::layers`](crate::sizing::layers) computes what a filter will need.
 //!
 //! # When to choose it, and how it fails
 //!
@@ -34,6 +42,8 @@
 //! [`max_bytes`](ScalableBuilder::max_bytes), if that was set, with an error and an unchanged filter. There is no
 //! `merge`: two filters that each promise p promise 2 p together, and nothing can be taken from either. Ask both, or
 //! give both half the rate. It can't forget a key.
+//!
+//! [docs/maths.md]: https://github.com/mayhap/mayhap/blob/main/docs/maths.md#14-growing-how-to-share-a-rate-among-layers
 
 mod builder;
 mod file;
@@ -60,7 +70,7 @@ use crate::hash::{Digest, Key, KeyHasher};
 use builder::Settings;
 use layer::Layer;
 
-/// A Bloom filter that grows by layers, and keeps its rate.
+/// A Bloom filter that grows by layers, and keeps its rate. [Its page](self) tells how it works.
 ///
 /// `S` is where its blocks live: [`Owned`] by default, or a mapped file
 /// ([`MappedScalableBloom`](super::MappedScalableBloom)).
