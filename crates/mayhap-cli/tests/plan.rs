@@ -66,8 +66,17 @@ fn a_billion_phone_numbers() {
 
     // All numbers of eleven digits.
     let report = json(&["-n", "1B", "-p", "0.1%", "--range", "100B"]);
-    assert_eq!(report["bitmap"]["bytes"], 12_500_000_000_u64);
-    assert_eq!(report["recommended"], "BloomFilter");
+    assert_eq!(report["bitmap"]["dense_bytes"], 12_500_000_000_u64);
+    let sparse = report["bitmap"]["sparse_bytes"].as_u64().unwrap();
+    assert!((3_000_000_000..3_500_000_000).contains(&sparse), "{sparse}");
+    assert_eq!((&report["bitmap"]["bytes"], &report["recommended"]), (&sparse.into(), &"BloomFilter".into()));
+    let output = mayhap(&["plan", "-n", "1B", "-p", "0.1%", "--range", "100B"], b"");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("would take 12.5 GB") && text.contains("The sparse form takes 3"), "{text}");
+
+    // Few keys of a wide range: no larger than a filter of the same, as numbers that are close together are.
+    let few = json(&["-n", "1M", "-p", "1%", "--range", "4e9"]);
+    assert!(few["bitmap"]["bytes"].as_u64().unwrap() < 10_000_000, "{few}");
 }
 
 #[test]
@@ -108,8 +117,21 @@ fn json_has_the_same_numbers() {
 #[test]
 fn the_recommendation_follows_the_rate() {
     assert_eq!(json(&["-n", "1M", "-p", "1e-6"])["recommended"], "BloomFilter");
-    assert_eq!(json(&["-n", "1M", "-p", "9e-7"])["recommended"], "ClassicBloom");
+    for rate in ["9e-7", "1e-7", "1e-8"] {
+        let report = json(&["-n", "1M", "-p", rate]);
+        let bits = |kind| filter(&report, kind)["bits_per_key"].as_f64().unwrap();
+        assert!(bits("CuckooFilter") < bits("ClassicBloom"));
+        assert_eq!(report["recommended"], "CuckooFilter", "what is said to be the smallest is");
+    }
+    assert_eq!(json(&["-n", "1M", "-p", "1e-7", "-k", "23"])["recommended"], "ClassicBloom");
     assert_eq!(json(&["-n", "100", "-p", "1%"])["recommended"], "HashSet");
+    // One bit for a hundred keys.
+    assert_eq!(json(&["-n", "1M", "-m", "10kB"])["recommended"], Value::Null);
+    let output = mayhap(&["plan", "-n", "1M", "-m", "10kB"], b"");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("Nothing to recommend"), "{text}");
+    assert!(text.contains("No CuckooFilter: even at a rate of 50% it needs"), "{text}");
+    assert!(text.contains("ClassicBloom, 1 bit "), "{text}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use mayhap::sizing::window::DEFAULT_GENERATIONS;
 use mayhap::sizing::{CountingPlan, CuckooPlan, DLeftPlan, GrowthPlan, SizingError, WindowPlan, lowest_rate};
 
 use super::filters::{Candidate, Kind, Question};
+use crate::numbers::{format_rate, format_size};
 
 /// In the order of the table.
 const KINDS: [Kind; 9] = [
@@ -41,11 +42,31 @@ pub(super) fn catalogue(question: &Question) -> (Vec<Candidate>, Vec<String>) {
         };
         match candidate {
             Ok(candidate) => found.push(candidate),
-            Err(reason) => remarks.push(format!("No {}: {reason}.", kind.label())),
+            Err(reason) => remarks.push(format!("No {}: {}.", kind.label(), in_words(question, &reason))),
         }
+    }
+    if question.hashes.is_some() {
+        remarks
+            .push("-k is for Bloom filters alone; without it the other kinds stand beside them.".to_owned());
     }
     (found, remarks)
 }
+
+/// Why a kind isn't there. Where its memory was given, it is no limit that could be raised.
+fn in_words(question: &Question, reason: &SizingError) -> String {
+    match (question.keys, question.rate, reason) {
+        (_, None, SizingError::TooLarge { bytes, .. }) => {
+            format!("even at a rate of {} it needs {}", format_rate(WORST_RATE), format_size(*bytes))
+        }
+        (None, _, SizingError::TooLarge { bytes, .. }) => {
+            format!("even for one key it needs {}", format_size(*bytes))
+        }
+        _ => reason.to_string(),
+    }
+}
+
+/// Filters that err more often are none.
+pub(super) const WORST_RATE: f64 = 0.5;
 
 /// The filter of a kind for a number of keys at a rate.
 fn sized(kind: Kind, keys: u64, rate: f64) -> Result<Candidate, SizingError> {
@@ -83,15 +104,13 @@ fn sized(kind: Kind, keys: u64, rate: f64) -> Result<Candidate, SizingError> {
 /// The lowest rate that so many keys have in so much memory.
 fn best_rate(kind: Kind, keys: u64, bytes: u64) -> Result<Candidate, SizingError> {
     const STEPS: u32 = 40;
-    /// Worse filters are none.
-    const WORST: f64 = 0.5;
     let fits = |rate: f64| sized(kind, keys, rate).ok().filter(|candidate| candidate.bytes <= Some(bytes));
-    let Some(mut best) = fits(WORST) else {
-        let needed = sized(kind, keys, WORST)?.bytes.unwrap_or(u64::MAX);
+    let Some(mut best) = fits(WORST_RATE) else {
+        let needed = sized(kind, keys, WORST_RATE)?.bytes.unwrap_or(u64::MAX);
         return Err(SizingError::TooLarge { bytes: needed, limit: bytes });
     };
     // Between a rate that is too low and one that isn't, on a logarithmic scale.
-    let (mut too_low, mut possible) = (lowest_rate(keys).ln(), WORST.ln());
+    let (mut too_low, mut possible) = (lowest_rate(keys).ln(), WORST_RATE.ln());
     for _ in 0..STEPS {
         let middle = f64::midpoint(too_low, possible);
         match fits(middle.exp()) {
@@ -157,6 +176,6 @@ mod tests {
         assert_eq!((found.len(), remarks.len()), (0, KINDS.len()));
         assert!(remarks[0].starts_with("No ScalableBloom: "), "{remarks:?}");
         let (found, remarks) = catalogue(&Question { bytes: Some(10), hashes: Some(8), ..NOTHING });
-        assert!(found.is_empty() && remarks.is_empty());
+        assert!(found.is_empty() && remarks.len() == 1 && remarks[0].starts_with("-k is"), "{remarks:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! What an exact set of the same keys takes.
 
-use mayhap::sizing::bitmap::dense_bytes;
+use mayhap::sizing::bitmap::{dense_bytes, is_dense_smaller, sparse_bytes};
 
 use crate::failure::Failure;
 use crate::numbers::{format_count, format_size};
@@ -60,7 +60,7 @@ impl HashSet {
     }
 }
 
-/// One bit for every number of a range.
+/// A bitmap of the numbers of a range: one bit for each, or, where there are few keys, the sparse form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ExactBitmap {
     /// How many numbers there are.
@@ -82,9 +82,20 @@ impl ExactBitmap {
         Ok(Self { range, keys })
     }
 
-    /// Its memory.
+    /// Its memory, in the form that `Bitmap` chooses.
     pub(super) fn bytes(&self) -> u64 {
+        self.sparse_bytes().unwrap_or_else(|| self.dense_bytes())
+    }
+
+    /// A bit for every number.
+    pub(super) fn dense_bytes(&self) -> u64 {
         dense_bytes(self.range)
+    }
+
+    /// The sparse form, where it is the smaller one: about the most it can take.
+    pub(super) fn sparse_bytes(&self) -> Option<u64> {
+        let keys = self.keys.filter(|keys| !is_dense_smaller(self.range, *keys))?;
+        Some(sparse_bytes(self.range, keys))
     }
 
     /// Bits for each key.
@@ -95,15 +106,22 @@ impl ExactBitmap {
     /// What the row means, beside the smallest filter.
     pub(super) fn explained(&self, filter_bytes: Option<u64>) -> String {
         let range = format_count(self.range);
-        let size = format_size(self.bytes());
+        let dense = format_size(self.dense_bytes());
+        if let Some(sparse) = self.sparse_bytes() {
+            return format!(
+                "A bitmap with a bit for each of the {range} numbers of the range would take {dense}.\n\
+                 The sparse form takes {} if the keys are spread evenly, and less if they are close together",
+                format_size(sparse)
+            );
+        }
         match filter_bytes {
             Some(filter) if self.bytes() <= filter => {
                 format!(
-                    "A bitmap of the {range} numbers of the range takes {size}, whatever is in it, and never errs"
+                    "A bitmap of the {range} numbers of the range takes {dense}, whatever is in it, and never errs"
                 )
             }
             _ => format!(
-                "A bitmap of the {range} numbers of the range takes {size}, whatever is in it; it pays when the range is smaller"
+                "A bitmap of the {range} numbers of the range takes {dense}, whatever is in it; it pays when the range is smaller"
             ),
         }
     }

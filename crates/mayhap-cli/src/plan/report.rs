@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::catalogue::WORST_RATE;
 use super::exact::{ExactBitmap, HashSet};
 use super::filters::{Candidate, Kind};
 use crate::columns::table;
 use crate::numbers::{format_count, format_rate, format_size};
 
-/// Below this rate a classic filter is recommended: a blocked one would need over a sixth more memory, and more and more
-/// of it the lower the rate.
+/// Below this rate the smallest filter is recommended: a blocked one would need over a sixth more memory, and more and
+/// more of it the lower the rate.
 const BLOCKED_DOWN_TO: f64 = 1e-6;
 
 /// Up to this size an exact set is recommended: it fits into the innermost cache, and no filter saves anything that
@@ -39,8 +40,9 @@ impl Report {
         for remark in &self.remarks {
             text += &format!("{remark}\n");
         }
-        if let Some((recommended, reason)) = self.recommended() {
-            text += &format!("Recommended: {recommended}, {reason}.\n");
+        match self.recommended() {
+            Some((recommended, reason)) => text += &format!("Recommended: {recommended}, {reason}.\n"),
+            None => text += "Nothing to recommend: so little memory leaves no filter worth having.\n",
         }
         text += "Cache lines are those a question touches: for a present key / an absent one.\n";
         for kind in [Kind::Scalable, Kind::Window, Kind::Dual] {
@@ -73,7 +75,12 @@ impl Report {
         let report = json!({
             "filters": filters,
             "hash_set": hash_set,
-            "bitmap": self.bitmap.as_ref().map(|bitmap| json!({"range": bitmap.range, "bytes": bitmap.bytes()})),
+            "bitmap": self.bitmap.as_ref().map(|bitmap| json!({
+                "range": bitmap.range,
+                "bytes": bitmap.bytes(),
+                "dense_bytes": bitmap.dense_bytes(),
+                "sparse_bytes": bitmap.sparse_bytes(),
+            })),
             "recommended": self.recommended().map(|(name, _)| name),
             "remarks": self.remarks,
         });
@@ -88,12 +95,16 @@ impl Report {
             let reason = "which is exact, and no larger than a filter for keys from this range";
             return Some(("Bitmap", reason.to_owned()));
         }
-        let classic = self.candidates.iter().find(|candidate| candidate.kind == Kind::Classic);
-        let blocked = self
-            .candidates
-            .iter()
-            .filter(|candidate| matches!(candidate.kind, Kind::Blocked(_)))
-            .min_by(|a, b| a.bits_per_key.total_cmp(&b.bits_per_key));
+        let smallest = |is_it: fn(Kind) -> bool| {
+            let candidates = self
+                .candidates
+                .iter()
+                .filter(|candidate| is_it(candidate.kind) && candidate.rate <= WORST_RATE);
+            candidates.min_by(|a, b| a.bits_per_key.total_cmp(&b.bits_per_key))
+        };
+        let blocked = smallest(|kind| matches!(kind, Kind::Blocked(_)));
+        let classic = smallest(|kind| kind == Kind::Classic);
+        let cuckoo = smallest(|kind| kind == Kind::Cuckoo);
         if self.hash_set.as_ref().and_then(|set| set.bytes).is_some_and(|bytes| bytes <= EXACT_UP_TO) {
             return Some(("HashSet", "which is exact, and small for so few keys".to_owned()));
         }
@@ -110,9 +121,16 @@ impl Report {
                 Some(("BloomFilter", format!("with {lines} for each question{cost}")))
             }
             (None, Some(_)) => Some(("ClassicBloom", "the only one that fits".to_owned())),
-            (_, Some(_)) => {
-                Some(("ClassicBloom", "which needs the least memory at rates this low".to_owned()))
-            }
+            (_, Some(classic)) => match cuckoo {
+                Some(cuckoo) if cuckoo.bits_per_key < classic.bits_per_key => {
+                    let reason = "which needs the least memory at rates this low, and two cache misses for each question";
+                    Some(("CuckooFilter", reason.to_owned()))
+                }
+                _ => Some((
+                    "ClassicBloom",
+                    "which needs the least memory of all Bloom filters at rates this low".to_owned(),
+                )),
+            },
             (Some(_), None) => Some(("BloomFilter", "the only one that fits".to_owned())),
             (None, None) => None,
         }
@@ -148,6 +166,7 @@ const HEADER: [&str; COLUMNS] =
 fn filter_row(candidate: &Candidate) -> [String; COLUMNS] {
     let Candidate { kind, .. } = *candidate;
     let label = match (kind, candidate.hashes) {
+        (Kind::Classic, Some(1)) => format!("{}, 1 bit", kind.label()),
         (Kind::Classic, Some(hashes)) => format!("{}, {hashes} bits", kind.label()),
         _ => kind.label(),
     };
@@ -171,12 +190,12 @@ fn yes(ability: bool) -> String {
 
 fn bitmap_row(bitmap: &ExactBitmap) -> [String; COLUMNS] {
     [
-        "exact: Bitmap".to_owned(),
+        if bitmap.sparse_bytes().is_some() { "exact: Bitmap, sparse" } else { "exact: Bitmap" }.to_owned(),
         bitmap.keys.map_or_else(|| "any".to_owned(), format_count),
         "0".to_owned(),
         format_size(bitmap.bytes()),
         bitmap.bits_per_key().map_or_else(|| "-".to_owned(), |bits| format!("{bits:.2}")),
-        "1 / 1".to_owned(),
+        if bitmap.sparse_bytes().is_some() { "several" } else { "1 / 1" }.to_owned(),
         yes(true),
         yes(false),
         yes(false),
