@@ -18,6 +18,7 @@
 //! | `combine_copies`, `fold_copies` | `Merge`, `Fold` | the same where copies of a key count: merge = sum |
 //! | `extend` | `Extend` | extend = insert |
 //! | `bulk` | `Bulk` | bulk = one by one |
+//! | `removal` | `Remove`, `Count`, `Persist` | keys that come and go, beside a map of their counts; batch = one by one |
 //! | `persist` | `Persist`, `Files` | bytes, streams, files, maps and views; damage of every kind refused |
 //!
 //! Seeds are fixed and stand in every message, so a failure is the same on every machine. The intervals of
@@ -46,6 +47,7 @@ mod keys;
 mod membership;
 mod persist;
 mod rate;
+mod removal;
 mod scalable;
 mod secrets;
 mod subject;
@@ -110,6 +112,10 @@ macro_rules! conformance {
     };
     (@ extend $subject:expr) => { conformance! { # membership $subject => [extend_is_insert] } };
     (@ bulk $subject:expr) => { conformance! { # bulk $subject => [bulk_is_one_by_one] } };
+    (@ removal $subject:expr) => { conformance! { # removal $subject => [
+        no_false_negatives_while_keys_come_and_go, removes_in_a_batch_are_one_by_one,
+        removing_what_is_not_there_changes_nothing,
+    ] } };
     (@ persist $subject:expr) => {
         conformance! { # persist $subject => [every_road_gives_the_same_filter] }
         conformance! { # damage $subject => [
@@ -174,17 +180,17 @@ conformance! {
     shared_classic_sip13: SharedClassic(Classic::planned().hashing(Hashing::Sip13)) => [membership, estimate];
 
     counting_four_bits: Counting::planned(CounterWidth::Four) =>
-        [membership, rate, brim, estimate, combine_copies, fold_copies, extend, persist];
+        [membership, removal, rate, brim, estimate, combine_copies, fold_copies, extend, persist];
     counting_eight_bits: Counting::planned(CounterWidth::Eight) =>
-        [membership, rate, estimate, combine_copies, fold_copies, extend, persist];
+        [membership, removal, rate, estimate, combine_copies, fold_copies, extend, persist];
     counting_sixteen_bits: Counting::planned(CounterWidth::Sixteen) =>
-        [membership, rate, estimate, combine_copies, fold_copies, extend, persist];
+        [membership, removal, rate, estimate, combine_copies, fold_copies, extend, persist];
     counting_two_lines: Counting::planned(CounterWidth::Four).shaped(CounterShape::EightTwoLines) =>
-        [membership, rate, brim, estimate, combine_copies, fold_copies, extend, persist];
+        [membership, removal, rate, brim, estimate, combine_copies, fold_copies, extend, persist];
     counting_portable: Counting::planned(CounterWidth::Four).portable() =>
-        [membership, estimate, combine_copies, fold_copies, extend, persist];
+        [membership, removal, estimate, combine_copies, fold_copies, extend, persist];
     counting_sip13: Counting::planned(CounterWidth::Four).hashing(Hashing::Sip13) =>
-        [membership, rate, estimate, persist];
+        [membership, removal, rate, estimate, persist];
     dual_bloom: Dual(Hashing::Xxh3) => [membership, rate, combine, persist];
     dual_bloom_sip13: Dual(Hashing::Sip13) => [membership, persist];
     scalable_growing: Growing(Hashing::Xxh3) => [membership, rate, persist];
@@ -194,13 +200,17 @@ conformance! {
     window_by_time_sip13: WindowByTime(Hashing::Sip13) => [membership, persist];
     window_by_count: WindowByCount => [rate, extend, persist];
     d_left_planned: DLeft::planned() => [rate, persist];
-    d_left_with_room: DLeft::planned().with_room() => [membership, estimate_with_room];
-    d_left_wide_counters: DLeft::planned().counter_bits(8).with_room() => [membership, persist];
+    d_left_with_room: DLeft::planned().with_room() => [membership, removal, estimate_with_room];
+    d_left_wide_counters: DLeft::planned().counter_bits(8).with_room() => [membership, removal, persist];
     d_left_sip13: DLeft::planned().hashing(Hashing::Sip13).with_room() => [membership, persist];
     cuckoo_planned: Cuckoo::planned() => [rate, persist];
-    cuckoo_with_room: Cuckoo::planned().with_room() => [membership];
-    cuckoo_sixteen_bits: Cuckoo::planned().layout(CuckooLayout::new(4, 16)).with_room() => [membership, persist];
-    cuckoo_sip13: Cuckoo::planned().hashing(Hashing::Sip13).with_room() => [membership, persist];
-    scalable_cuckoo: GrowingCuckoo(Hashing::Xxh3) => [membership, rate, persist];
+    cuckoo_with_room: Cuckoo::planned().with_room() => [membership, removal];
+    cuckoo_sixteen_bits: Cuckoo::planned().layout(CuckooLayout::new(4, 16)).with_room() => [membership, removal, persist];
+    cuckoo_single_places: Cuckoo::planned().layout(CuckooLayout::new(1, 12)).with_room() => [removal];
+    cuckoo_pairs: Cuckoo::planned().layout(CuckooLayout::new(2, 12)).with_room() => [removal];
+    cuckoo_wide_buckets: Cuckoo::planned().layout(CuckooLayout::new(8, 13)).with_room() => [removal];
+    cuckoo_semi_sorted: Cuckoo::planned().layout(CuckooLayout::semi_sorted(13)).with_room() => [removal];
+    cuckoo_sip13: Cuckoo::planned().hashing(Hashing::Sip13).with_room() => [membership, removal, persist];
+    scalable_cuckoo: GrowingCuckoo(Hashing::Xxh3) => [membership, removal, rate, persist];
     scalable_cuckoo_sip13: GrowingCuckoo(Hashing::Sip13) => [membership, persist];
 }
