@@ -267,7 +267,8 @@ impl<S: Blocks> CountingBloom<S> {
         self.len
     }
 
-    /// Whether everything that was added was removed again.
+    /// Whether as many keys were removed as were added: all of them, if only what was added was removed. (The keys of
+    /// [stuck counters](Self::stuck_counters) are found all the same.)
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
