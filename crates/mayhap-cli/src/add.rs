@@ -5,16 +5,16 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use clap::Args;
-use mayhap::Digest;
 use mayhap::codec::Kind;
 use mayhap::formats::ForeignFile;
+use mayhap::{AnyFilter, Digest, DualBloom, InsertError};
 
-use crate::change::{ChangeOptions, explain_insert, state};
+use crate::change::{ChangeOptions, Named, Refused, Stuck, explain_by_name, explain_insert, state};
 use crate::digests::{Beyond, Spool, Tally, one_by_one, stream};
 use crate::failure::{Answer, Failure, print, say};
 use crate::filter_file::{FilterFile, insert_foreign};
-use crate::keys::{Batch, Inputs, KeyReader};
-use crate::numbers::{format_rate, group_digits};
+use crate::keys::{Batch, Inputs, KeyReader, Pending};
+use crate::numbers::{counted, format_rate, group_digits};
 use crate::progress::Progress;
 
 /// Add keys to a filter file
@@ -56,9 +56,13 @@ Counting, d-left and cuckoo filters hold copies: a key that is there already is 
 as often. --skip-present leaves such keys alone; but with the filter's error rate it also leaves out a new key that looks \
 like another, and `remove` of that key would then take the other away.
 
-A filter that gets more keys than it was made for still finds all of them, and errs more often; this is warned of.
+A filter that gets more keys than it was made for still finds all of them, and errs more often; this is warned of. So is \
+a counter of a counting filter that came to its maximum: a key that was added so often can't be forgotten any more.
 
-Exit codes: 0 the keys are in the filter, 2 error, and the file is as it was.";
+A dual filter can't add what was removed from it, nor what looks like it. Such keys are named and left out.
+
+Exit codes: 0 the keys are in the filter, 1 a dual filter refused some (the others are in it), 2 error, and the file is as \
+it was.";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
@@ -67,34 +71,39 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let reader = KeyReader::new(&inputs, &arguments.how.key_options)?;
     let mut change = arguments.how.open(&arguments.filter)?;
     let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.how.quiet);
-    let added = add_all(arguments, reader, &progress, &mut change.filter)?;
+    let stuck_before = Stuck::of(&change.filter).map_or(0, |stuck| stuck.counters);
+    let added = add_all(arguments, &inputs, reader, &progress, &mut change.filter)?;
     progress.finish();
     if !arguments.how.dry_run && added.has_changed {
         change.save()?;
     }
-    let summary =
-        Summary { arguments, added, filter: &change.filter, seconds: start.elapsed().as_secs_f64() };
+    let answer = if added.refused.count() == 0 { Answer::Yes } else { Answer::No };
+    let seconds = start.elapsed().as_secs_f64();
+    let summary = Summary { arguments, added, filter: &change.filter, stuck_before, seconds };
     if arguments.how.json {
         print(&format!("{}\n", summary.json()))?;
     } else if !arguments.how.quiet {
         say(&summary.text());
     }
-    Ok(Answer::Yes)
+    Ok(answer)
 }
 
 /// What was done.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug, Default)]
 struct Added {
     tally: Tally,
     /// Keys that were certainly not there before.
     new: u64,
     /// Keys that were given to the filter, or found to be there.
     keys: u64,
+    /// Keys that a dual filter can't add again.
+    refused: Named,
     has_changed: bool,
 }
 
 fn add_all(
     arguments: &Arguments,
+    inputs: &Inputs,
     reader: KeyReader<'_>,
     progress: &Progress,
     filter: &mut FilterFile,
@@ -102,13 +111,13 @@ fn add_all(
     if let FilterFile::Foreign(file) = filter {
         return add_to_foreign(reader, progress, file);
     }
+    if let FilterFile::Filter(AnyFilter::Dual(dual)) = filter {
+        return add_to_dual(reader, arguments.how.threads(), progress, dual);
+    }
     let kind = filter.kind();
     let hash = one_by_one(filter.key_hash());
     let threads = arguments.how.threads();
-    if matches!(
-        kind,
-        Kind::BLOCKED_BLOOM | Kind::CLASSIC_BLOOM | Kind::DUAL_BLOOM | Kind::BITMAP | Kind::WINDOW_BLOOM
-    ) {
+    if matches!(kind, Kind::BLOCKED_BLOOM | Kind::CLASSIC_BLOOM | Kind::BITMAP | Kind::WINDOW_BLOOM) {
         // In any order, but for the window, which remembers it.
         let threads = if kind == Kind::WINDOW_BLOOM { 1 } else { threads };
         let state = Mutex::new((filter, 0));
@@ -123,6 +132,7 @@ fn add_all(
             tally,
             new,
             keys: tally.lines,
+            refused: Named::default(),
             has_changed: new > 0 || kind == Kind::WINDOW_BLOOM,
         });
     }
@@ -132,8 +142,15 @@ fn add_all(
     let push =
         |(): &mut (), digests: &[Digest]| spool.lock().unwrap_or_else(PoisonError::into_inner).push(digests);
     let (tally, _) = stream(reader, threads, progress, hash, || (), push)?;
-    let mut added = Added { tally, new: 0, keys: 0, has_changed: false };
+    let mut added = Added { tally, ..Added::default() };
     let mut absent = Vec::new();
+    let (grower, name_hash) = (growing_kind(filter), filter.key_hash());
+    let explain = |refused: Refused| match &refused {
+        Refused::Key { error: error @ InsertError::Full, .. } => {
+            Failure::Message(format!("{error} (--kind {grower}); nothing was written"))
+        }
+        _ => explain_by_name(&refused, inputs, &arguments.how.key_options, &name_hash),
+    };
     let insert = |digests: &[Digest]| {
         added.keys += digests.len() as u64;
         let digests = if arguments.skip_present {
@@ -143,7 +160,7 @@ fn add_all(
             digests
         };
         added.has_changed |= !digests.is_empty();
-        added.new += filter.insert_hashes(digests).map_err(|error| explain_insert(&error))?;
+        added.new += filter.insert_hashes(digests).map_err(explain)?;
         Ok(())
     };
     let spool = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -155,13 +172,76 @@ fn add_all(
     Ok(added)
 }
 
+/// Into a dual filter. What it can't add again is counted and named, and the rest goes in: of many new keys, some always
+/// look like removed ones.
+fn add_to_dual(
+    reader: KeyReader<'_>,
+    threads: usize,
+    progress: &Progress,
+    filter: &mut DualBloom,
+) -> Result<Added, Failure> {
+    let hasher = filter.hasher().clone();
+    let filter = Mutex::new(filter);
+    let parts = reader.share(threads, |next| {
+        let mut part = Added::default();
+        let (mut batch, mut pending) = (Batch::default(), Pending::new());
+        let (mut digests, mut outcomes) = (Vec::new(), Vec::new());
+        while next(&mut batch)? {
+            let text = batch.text();
+            let mut insert = |digests: &mut Vec<Digest>, pending: &mut Pending| {
+                outcomes.clear();
+                outcomes.resize(digests.len(), Ok(false));
+                filter.lock().unwrap_or_else(PoisonError::into_inner).insert_hashes(digests, &mut outcomes);
+                for (place, outcome) in pending.places().iter().zip(&outcomes) {
+                    match outcome {
+                        Ok(is_new) => part.new += u64::from(*is_new),
+                        Err(_) => part.refused.add(text.get(place.clone()).unwrap_or_default()),
+                    }
+                }
+                part.keys += digests.len() as u64;
+                digests.clear();
+                pending.clear();
+            };
+            batch.for_each(|key, place| {
+                digests.push(hasher.digest(key));
+                if pending.push(place) {
+                    insert(&mut digests, &mut pending);
+                }
+                Ok(())
+            })?;
+            insert(&mut digests, &mut pending);
+            part.tally.bytes += batch.read_bytes();
+            progress.advance(batch.read_bytes(), String::new);
+        }
+        Ok(part)
+    })?;
+    let mut all = Added::default();
+    for part in parts {
+        all.keys += part.keys;
+        all.new += part.new;
+        all.tally.bytes += part.tally.bytes;
+        all.refused.append(part.refused);
+    }
+    all.tally.lines = all.keys;
+    all.has_changed = all.new > 0;
+    Ok(all)
+}
+
+/// The kind that takes any number of keys, and can do what this one can.
+fn growing_kind(filter: &FilterFile) -> &'static str {
+    match filter {
+        FilterFile::Filter(filter) if filter.can_remove() => "scalable-cuckoo",
+        _ => "scalable",
+    }
+}
+
 /// Into another system's filter, which hashes in its own way.
 fn add_to_foreign(
     mut reader: KeyReader<'_>,
     progress: &Progress,
     file: &mut ForeignFile,
 ) -> Result<Added, Failure> {
-    let mut added = Added { tally: Tally::default(), new: 0, keys: 0, has_changed: false };
+    let mut added = Added::default();
     let mut batch = Batch::default();
     while reader.next(&mut batch)? {
         batch.for_each(|key, _| {
@@ -189,21 +269,30 @@ struct Summary<'a> {
     arguments: &'a Arguments,
     added: Added,
     filter: &'a FilterFile,
+    stuck_before: u64,
     seconds: f64,
 }
 
 impl Summary<'_> {
     fn text(&self) -> String {
-        let Added { new, keys, has_changed, .. } = self.added;
+        let Added { new, keys, has_changed, ref refused, .. } = self.added;
         let path = self.arguments.filter.display();
         let outcome = match (self.arguments.how.dry_run, has_changed) {
             (true, _) => "; nothing was changed, as asked",
             (false, true) => "",
             (false, false) => "; the file is as it was",
         };
-        let mut text = format!(
-            "mayhap: {path}: {} keys read, {} of them new{outcome}\nmayhap: {}",
-            group_digits(keys),
+        let left_out = match refused.count() {
+            0 => String::new(),
+            count => format!(
+                ", {} refused: removed before, or like keys that were, and a dual filter can't add those again",
+                group_digits(count)
+            ),
+        };
+        let mut text = refused.lines("refused");
+        text += &format!(
+            "mayhap: {path}: {} read, {} of them new{left_out}{outcome}\nmayhap: {}",
+            counted(keys, "key"),
             group_digits(new),
             state(self.filter, self.arguments.how.dry_run),
         );
@@ -214,9 +303,18 @@ impl Summary<'_> {
                 format_rate(filter.planned_rate())
             );
             if filter.is_over_plan() {
-                text += "\nmayhap: warning: these are more keys than it was made for, and more of them make it err \
-                         more often: build a larger one from all keys, or one of --kind scalable, which grows";
+                text += &format!(
+                    "\nmayhap: warning: these are more keys than it was made for, and more of them make it err more \
+                     often: build a larger one from all keys, or one of --kind {}, which grows",
+                    growing_kind(self.filter)
+                );
             }
+        }
+        if let Some(warning) =
+            Stuck::of(self.filter).and_then(|stuck| stuck.warn_of_more_than(self.stuck_before))
+        {
+            text += "\n";
+            text += &warning;
         }
         text
     }
@@ -232,12 +330,15 @@ impl Summary<'_> {
             "lines": self.added.tally.lines,
             "keys": self.added.keys,
             "new": self.added.new,
+            "refused": self.added.refused.count(),
+            "refused_first": self.added.refused.first(),
             "written": self.added.has_changed && !self.arguments.how.dry_run,
             "keys_now": self.filter.estimated_len(),
             "rate_now": self.filter.expected_rate(),
             "planned_keys": planned.map(mayhap::AnyFilter::planned_keys),
             "planned_rate": planned.map(mayhap::AnyFilter::planned_rate),
             "over_plan": planned.is_some_and(mayhap::AnyFilter::is_over_plan),
+            "stuck_counters": Stuck::of(self.filter).map(|stuck| stuck.counters),
             "input_bytes": self.added.tally.bytes,
             "seconds": self.seconds,
         })

@@ -219,7 +219,8 @@ impl<S: Blocks> FilterFile<S> {
 
 /// Adds a key to another system's filter, and tells whether it was new.
 pub(crate) fn insert_foreign(file: &mut ForeignFile, key: &[u8]) -> Result<bool, Failure> {
-    match file.insert(key).map_err(|error| explain(error.into()))? {
+    let refused = |error| Failure::Message(format!("{:?}: {error}; nothing was written", shown(key)));
+    match file.insert(key).map_err(refused)? {
         Some(is_new) => Ok(is_new),
         None => Err(no_key_of(file, key)),
     }
@@ -235,7 +236,7 @@ fn no_key_of(file: &ForeignFile, key: &[u8]) -> Failure {
 }
 
 /// A key for a message, cut if it is long.
-fn shown(key: &[u8]) -> String {
+pub(crate) fn shown(key: &[u8]) -> String {
     String::from_utf8_lossy(key).chars().take(40).collect()
 }
 

@@ -7,18 +7,13 @@ use std::time::Instant;
 use clap::Args;
 use mayhap::Digest;
 
-use crate::change::{ChangeOptions, state};
+use crate::change::{ChangeOptions, Named, Stuck, state};
 use crate::digests::{Beyond, Spool};
 use crate::failure::{Answer, Failure, print, say};
 use crate::filter_file::FilterFile;
 use crate::keys::{Batch, Inputs, KeyReader, Pending};
-use crate::numbers::group_digits;
+use crate::numbers::{counted, group_digits};
 use crate::progress::Progress;
-
-/// So many of the keys that are not there are named.
-const NAMED: usize = 10;
-/// And so much of each.
-const NAMED_CHARACTERS: usize = 60;
 
 /// Remove keys from a filter file
 ///
@@ -57,7 +52,8 @@ Examples:
   mayhap remove --strict coupons.mayhap redeemed.txt     all of them, or none
 
 Kinds that remove: cuckoo, scalable-cuckoo, counting, d-left, dual, bitmap; `mayhap build --kind cuckoo` makes one. A key \
-that was added twice is there until it is removed twice. A dual filter can't add again what was removed.
+that was added twice is there until it is removed twice. A counter of a counting filter that came to its maximum (15, of \
+4 bits) has lost count and stays, and so do keys on such counters; this is warned of. A dual filter can't add again what was removed.
 
 Exit codes: 0 all keys were there and are removed, 1 some were not there (the others are removed, but with --strict), \
 2 error, and the file is as it was.";
@@ -72,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.how.quiet);
     let (spool, mut found) = ask(arguments, reader, &progress, &change.filter)?;
     progress.finish();
-    let is_held_back = arguments.strict && found.absent > 0;
+    let is_held_back = arguments.strict && found.absent.count() > 0;
     if !is_held_back {
         let remove = |digests: &[Digest]| {
             let removed = change.filter.remove_hashes(digests)?;
@@ -97,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     } else if !arguments.how.quiet {
         say(&summary.text());
     }
-    Ok(if found.absent == 0 && found.taken == 0 { Answer::Yes } else { Answer::No })
+    Ok(if found.absent.count() == 0 && found.taken == 0 { Answer::Yes } else { Answer::No })
 }
 
 fn refuse_what_cannot_remove(arguments: &Arguments, filter: &FilterFile) -> Result<(), Failure> {
@@ -123,9 +119,7 @@ struct Found {
     /// Keys that were read.
     keys: u64,
     /// Those that are certainly not in the filter.
-    absent: u64,
-    /// The first of them, as they stand in the input.
-    named: Vec<String>,
+    absent: Named,
     removed: u64,
     /// Those that seemed to be there until another was removed.
     taken: u64,
@@ -166,10 +160,8 @@ fn ask(
     let mut all = Found::default();
     for part in parts {
         all.keys += part.keys;
-        all.absent += part.absent;
-        all.named.extend(part.named);
+        all.absent.append(part.absent);
     }
-    all.named.truncate(NAMED);
     Ok((spool.into_inner().unwrap_or_else(PoisonError::into_inner), all))
 }
 
@@ -180,13 +172,7 @@ impl Found {
         filter.contains_hashes(digests, &mut is_there);
         self.keys += digests.len() as u64;
         for (place, _) in pending.places().iter().zip(&is_there).filter(|(_, is_there)| !**is_there) {
-            self.absent += 1;
-            if self.named.len() < NAMED {
-                let record = String::from_utf8_lossy(text.get(place.clone()).unwrap_or_default());
-                self.named.push(
-                    record.trim_end_matches(['\n', '\r', '\0']).chars().take(NAMED_CHARACTERS).collect(),
-                );
-            }
+            self.absent.add(text.get(place.clone()).unwrap_or_default());
         }
         let mut answers = is_there.iter();
         digests.retain(|_| answers.next().copied().unwrap_or(false));
@@ -205,31 +191,24 @@ struct Summary<'a> {
 
 impl Summary<'_> {
     fn text(&self) -> String {
-        let Found { keys, absent, named, removed, taken } = self.found;
+        let Found { keys, absent, removed, taken } = self.found;
         let path = self.arguments.filter.display();
-        let mut text = String::new();
-        for name in named {
-            text += &format!("mayhap: not there: {name}\n");
-        }
-        if *absent > named.len() as u64 {
-            text += &format!("mayhap: not there: {} more\n", group_digits(absent - named.len() as u64));
-        }
+        let mut text = absent.lines("not there");
         if self.is_held_back {
             return text
                 + &format!(
                     "mayhap: {path}: {} of {} keys are not there; nothing was changed, as --strict asks",
-                    group_digits(*absent),
+                    group_digits(absent.count()),
                     group_digits(*keys)
                 );
         }
         let verb = if self.arguments.how.dry_run { "would be removed" } else { "removed" };
-        text += &format!(
-            "mayhap: {path}: {} keys {verb}, of {} read",
-            group_digits(*removed),
-            group_digits(*keys)
-        );
-        if *absent > 0 {
-            text += &format!(", {} were not there", group_digits(*absent));
+        text +=
+            &format!("mayhap: {path}: {} {verb}, of {} read", counted(*removed, "key"), group_digits(*keys));
+        match absent.count() {
+            0 => {}
+            1 => text += ", 1 was not there",
+            many => text += &format!(", {} were not there", group_digits(many)),
         }
         if *taken > 0 {
             text += &format!(", {} seemed to be there until others were removed", group_digits(*taken));
@@ -237,7 +216,11 @@ impl Summary<'_> {
         if !self.is_written {
             text += "; nothing was changed";
         }
-        text + &format!("\nmayhap: {}", state(self.filter, self.arguments.how.dry_run))
+        text += &format!("\nmayhap: {}", state(self.filter, self.arguments.how.dry_run));
+        match Stuck::of(self.filter).and_then(|stuck| stuck.warn_of_any()) {
+            Some(warning) => text + "\n" + &warning,
+            None => text,
+        }
     }
 
     fn json(&self) -> String {
@@ -245,12 +228,13 @@ impl Summary<'_> {
             "file": self.arguments.filter.display().to_string(),
             "kind": self.filter.kind().to_string(),
             "keys": self.found.keys,
-            "absent": self.found.absent,
-            "absent_first": self.found.named,
+            "absent": self.found.absent.count(),
+            "absent_first": self.found.absent.first(),
             "removed": self.found.removed,
             "written": self.is_written,
             "keys_now": self.filter.estimated_len(),
             "rate_now": self.filter.expected_rate(),
+            "stuck_counters": Stuck::of(self.filter).map(|stuck| stuck.counters),
             "seconds": self.start.elapsed().as_secs_f64(),
         })
         .to_string()

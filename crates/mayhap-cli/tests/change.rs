@@ -137,7 +137,7 @@ fn a_rehearsal_changes_nothing_and_says_the_same() {
     assert_eq!(fs::read(&path).unwrap(), before);
     let text = mayhap(&["remove", "--dry-run", &path], b"key 1\n").stderr;
     assert!(
-        String::from_utf8_lossy(&text).contains("1 keys would be removed, of 1 read; nothing was changed")
+        String::from_utf8_lossy(&text).contains("1 key would be removed, of 1 read; nothing was changed")
     );
 }
 
@@ -169,6 +169,101 @@ fn more_keys_than_it_was_made_for_are_warned_of_and_found() {
         assert_eq!(fs::read(&path).unwrap(), before);
     }
     assert!(!names(&directory).iter().any(|name| name.starts_with('.')), "{:?}", names(&directory));
+}
+
+#[test]
+fn the_kind_that_grows_can_do_as_much() {
+    let directory = Directory::new("add-advice");
+    for (kind, advice) in [("bloom", "--kind scalable,"), ("counting", "--kind scalable-cuckoo,")] {
+        let path = filter(&directory, kind, &lines(0..1_000), "1000");
+        let text = String::from_utf8(mayhap(&["add", &path], &lines(1_000..1_400)).stderr).unwrap();
+        assert!(text.contains(advice), "{kind}: {text}");
+    }
+    let path = filter(&directory, "cuckoo", &lines(0..1_000), "1000");
+    fails(&["add", &path], &lines(1_000..5_000), "(--kind scalable-cuckoo); nothing was written");
+}
+
+#[test]
+fn a_dual_filter_takes_what_it_can() {
+    let directory = Directory::new("add-dual");
+    let path = filter(&directory, "dual", &lines(0..2_000), "10000");
+    run_json(&["remove", &path], &lines(0..1_000), 0);
+    let before = fs::read(&path).unwrap();
+    // Keys that were removed, and new ones, of which some look like those.
+    let keys = lines((0..20).chain(5_000..7_000));
+    let rehearsal = run_json(&["add", "--dry-run", &path], &keys, 1);
+    assert_eq!(fs::read(&path).unwrap(), before);
+    let summary = run_json(&["add", "--skip-present", &path], &keys, 1);
+    let refused = summary["refused"].as_u64().unwrap();
+    assert_eq!(rehearsal["refused"], refused);
+    assert!((20..100).contains(&refused), "{summary}");
+    assert_eq!((&summary["keys"], &summary["written"]), (&2_020.into(), &true.into()));
+    assert_eq!(summary["refused_first"].as_array().unwrap().len(), 10);
+    let filter = AnyFilter::open(&path).unwrap();
+    let found = (5_000..7_000).filter(|number| filter.contains(&format!("key {number}"))).count() as u64;
+    assert_eq!(found, 2_020 - refused, "all that were not refused");
+
+    let output = mayhap(&["add", &path], b"key 3\nkey 4\n");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("mayhap: refused: key 3\nmayhap: refused: key 4\n"), "{text}");
+    assert!(
+        text.contains("2 keys read, 0 of them new, 2 refused: removed before, or like keys that were"),
+        "{text}"
+    );
+    assert!(text.contains("the file is as it was"), "{text}");
+}
+
+#[test]
+fn a_key_with_too_many_copies_is_named() {
+    let directory = Directory::new("add-too-many");
+    for kind in ["cuckoo", "scalable-cuckoo", "d-left"] {
+        let path = filter(&directory, kind, &lines(0..100), "1000");
+        let before = fs::read(&path).unwrap();
+        let keys = [&lines(0..90)[..], &b"apple\n".repeat(1_000)].concat();
+        let file = directory.file("keys", &keys);
+        fails(&["add", "--copies", &path, &file], b"", "\"apple\": the filter holds");
+        // A pipe can't be read again.
+        fails(&["add", "--copies", &path], &keys, "copies of this key");
+        assert_eq!(fs::read(&path).unwrap(), before, "{kind}");
+        let path = format!("{}/new", directory.path());
+        let arguments = ["build", "-n", "2k", "--kind", kind, "--copies", "-o", &path, &file];
+        fails(&arguments, b"", "\"apple\": the filter holds");
+    }
+}
+
+#[test]
+fn stuck_counters_are_warned_of() {
+    let directory = Directory::new("stuck");
+    let path = filter(&directory, "counting", &lines(0..100), "1000");
+    let text = String::from_utf8(mayhap(&["add", "--copies", &path], &b"pear\n".repeat(14)).stderr).unwrap();
+    assert!(!text.contains("warning"), "{text}");
+    let text = String::from_utf8(mayhap(&["add", "--copies", &path], &b"apple\n".repeat(20)).stderr).unwrap();
+    assert!(text.contains("counters came to 15, as far as 4 bits count, and will stay there"), "{text}");
+    assert!(text.contains("--counter-bits 8 or 16"), "{text}");
+    // No more of them, no more warning; but a number for programs.
+    let summary = run_json(&["add", &path], b"plum\n", 0);
+    assert!(summary["stuck_counters"].as_u64().unwrap() >= 4, "{summary}");
+    let text = String::from_utf8(mayhap(&["add", &path], b"plum\n").stderr).unwrap();
+    assert!(!text.contains("warning"), "{text}");
+    let text =
+        String::from_utf8(mayhap(&["remove", "--copies", &path], &b"apple\n".repeat(20)).stderr).unwrap();
+    assert!(text.contains("20 keys removed") && text.contains("have lost count at 15"), "{text}");
+    assert_eq!(mayhap(&["check", "-q", &path], b"apple\n").status.code(), Some(0), "as was warned of");
+
+    let wide = format!("{}/wide", directory.path());
+    let arguments =
+        ["build", "--kind", "counting", "--counter-bits", "8", "--copies", "-n", "1k", "-o", &wide];
+    let output = mayhap(&arguments, &b"apple\n".repeat(20));
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("warning"), "{output:?}");
+    assert_eq!(run_json(&["remove", "--copies", &wide], &b"apple\n".repeat(20), 0)["stuck_counters"], 0);
+    assert_eq!(mayhap(&["check", "-q", &wide], b"apple\n").status.code(), Some(1));
+    let narrow = format!("{}/narrow", directory.path());
+    let output = mayhap(
+        &["build", "--kind", "counting", "--copies", "-n", "1k", "-o", &narrow],
+        &b"apple\n".repeat(20),
+    );
+    assert!(String::from_utf8_lossy(&output.stderr).contains("counters came to 15"), "{output:?}");
 }
 
 #[test]

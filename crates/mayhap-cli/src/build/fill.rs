@@ -17,7 +17,7 @@ use mayhap::{Bitmap, Digest, InsertError};
 use super::bits::{BitFilter, Setter};
 use super::recipe::{Recipe, Way};
 use super::{Arguments, plan};
-use crate::change::{Refused, explain_insert};
+use crate::change::{Refused, explain_by_name, explain_insert};
 use crate::digests::{Beyond, Count, Distinct, Spool, Tally, one_by_one, stream};
 use crate::failure::Failure;
 use crate::filter_file::{FilterFile, number};
@@ -134,8 +134,11 @@ impl Job<'_> {
         let insert = |digests: &[Digest]| {
             inserted += digests.len() as u64;
             filter.insert_hashes(digests).map(drop).map_err(|error| match error {
-                Refused::Key(InsertError::Full) => plan::full(count, keys),
-                other => explain_insert(&other),
+                Refused::Key { error: InsertError::Full, .. } => plan::full(count, keys),
+                other => {
+                    let hash = |key: &[u8]| Ok(self.recipe.hasher.digest(key));
+                    explain_by_name(&other, self.inputs, &self.arguments.key_options, hash)
+                }
             })
         };
         if copies {

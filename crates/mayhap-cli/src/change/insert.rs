@@ -3,8 +3,9 @@
 use mayhap::{AnyFilter, Digest, InsertError};
 
 use crate::failure::Failure;
-use crate::filter_file::{FilterFile, number};
-use crate::numbers::{format_rate, group_digits};
+use crate::filter_file::{FilterFile, number, shown};
+use crate::keys::{Batch, Inputs, KeyOptions, KeyReader};
+use crate::numbers::{counted, format_rate};
 
 /// Keys that are put in at once.
 const TOGETHER: usize = 4096;
@@ -17,10 +18,21 @@ impl FilterFile {
         for digests in digests.chunks(TOGETHER) {
             let new = &mut new[..digests.len()];
             match self {
-                Self::Filter(filter) => filter.insert_hashes(digests, new)?,
+                Self::Filter(filter) => {
+                    let before = copies(filter);
+                    filter.insert_hashes(digests, new).map_err(|error| {
+                        // The keys before the one that was refused are in the filter.
+                        let place = before.zip(copies(filter)).map(|(before, now)| now - before);
+                        let place = place.and_then(|place| usize::try_from(place).ok());
+                        let digest = place.and_then(|place| digests.get(place).copied());
+                        Refused::Key { error, digest }
+                    })?;
+                }
                 Self::Bitmap(bitmap) => {
                     for (digest, new) in digests.iter().zip(&mut *new) {
-                        *new = bitmap.insert(digest.get())?;
+                        *new = bitmap
+                            .insert(digest.get())
+                            .map_err(|error| Refused::Key { error, digest: Some(*digest) })?;
                     }
                 }
                 Self::Foreign(_) => return Err(Refused::Foreign),
@@ -83,40 +95,85 @@ impl FilterFile {
     }
 }
 
+/// Keys and copies that a filter holds, if it counts them.
+fn copies(filter: &AnyFilter) -> Option<u64> {
+    match filter {
+        AnyFilter::DLeft(filter) => Some(filter.len()),
+        AnyFilter::Cuckoo(filter) => Some(filter.len()),
+        AnyFilter::ScalableCuckoo(filter) => Some(filter.len()),
+        _ => None,
+    }
+}
+
 /// Why digests were not added.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    Key(InsertError),
+    /// The first that was refused, if it is known.
+    Key { error: InsertError, digest: Option<Digest> },
     /// Another system's filter takes keys, not our digests.
     Foreign,
-}
-
-impl From<InsertError> for Refused {
-    fn from(error: InsertError) -> Self {
-        Self::Key(error)
-    }
 }
 
 /// Why keys could not be added, and that the file is as it was.
 pub(crate) fn explain(refused: &Refused) -> Failure {
     Failure::Message(match refused {
-        Refused::Key(error) => format!("{error}; nothing was written"),
+        Refused::Key { error, .. } => format!("{error}; nothing was written"),
         Refused::Foreign => {
             "another system's filter can't be changed by digests; nothing was written".to_owned()
         }
     })
 }
 
+/// The same, with the name of the key if it is the key that is at fault, and the input can be read again to find it.
+pub(crate) fn explain_by_name(
+    refused: &Refused,
+    inputs: &Inputs,
+    options: &KeyOptions,
+    hash: impl Fn(&[u8]) -> Result<Digest, Failure>,
+) -> Failure {
+    let Refused::Key { error: error @ InsertError::TooManyCopies { .. }, digest: Some(digest) } = refused
+    else {
+        return explain(refused);
+    };
+    match name_of(*digest, inputs, options, hash) {
+        Ok(Some(name)) => Failure::Message(format!("{name:?}: {error}; nothing was written")),
+        _ => explain(refused),
+    }
+}
+
+/// The key that has this digest.
+fn name_of(
+    digest: Digest,
+    inputs: &Inputs,
+    options: &KeyOptions,
+    hash: impl Fn(&[u8]) -> Result<Digest, Failure>,
+) -> Result<Option<String>, Failure> {
+    if inputs.total_bytes().is_none() {
+        return Ok(None);
+    }
+    let mut reader = KeyReader::new(inputs, options)?;
+    let (mut batch, mut name) = (Batch::default(), None);
+    while name.is_none() && reader.next(&mut batch)? {
+        batch.for_each(|key, _| {
+            if name.is_none() && hash(key)? == digest {
+                name = Some(shown(key));
+            }
+            Ok(())
+        })?;
+    }
+    Ok(name)
+}
+
 /// What the filter holds now, for a person: how many keys, at which rate.
 pub(crate) fn state(filter: &FilterFile, is_rehearsal: bool) -> String {
     let verb = if is_rehearsal { "would hold" } else { "holds" };
     let rate = format_rate(filter.expected_rate());
-    match (filter, filter.estimated_len().map(group_digits)) {
-        (FilterFile::Bitmap(_), Some(numbers)) => format!("it {verb} {numbers} numbers"),
+    match (filter, filter.estimated_len()) {
+        (FilterFile::Bitmap(_), Some(numbers)) => format!("it {verb} {}", counted(numbers, "number")),
         (FilterFile::Filter(AnyFilter::Cuckoo(_) | AnyFilter::ScalableCuckoo(_)), Some(keys)) => {
-            format!("it {verb} {keys} keys, at a rate of {rate}")
+            format!("it {verb} {}, at a rate of {rate}", counted(keys, "key"))
         }
-        (_, Some(keys)) => format!("it {verb} about {keys} keys, at a rate of {rate}"),
+        (_, Some(keys)) => format!("it {verb} about {}, at a rate of {rate}", counted(keys, "key")),
         (_, None) => format!("its rate {} {rate}", if is_rehearsal { "would be" } else { "is" }),
     }
 }

@@ -1,10 +1,12 @@
-//! Changing a filter file: `add` and `remove` have this in common.
+//! Changing a filter file: `add`, `remove` and `compact` have this in common.
 //!
 //! The file is read, changed in memory and written anew beside itself; then the new one takes its name. So at every
 //! moment, also after a crash, there is the old file or the new one. A lock keeps two changes from overtaking each other.
 
 mod insert;
 mod lock;
+mod named;
+mod stuck;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,15 +14,17 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use mayhap::codec::Existing;
 
-pub(crate) use insert::{Refused, explain as explain_insert, state};
+pub(crate) use insert::{Refused, explain as explain_insert, explain_by_name, state};
 pub(crate) use lock::Lock;
+pub(crate) use named::Named;
+pub(crate) use stuck::Stuck;
 
 use crate::digests::{default_threads, parse_threads};
 use crate::failure::Failure;
 use crate::filter_file::{FilterFile, Unlock};
 use crate::keys::{KeyOptions, cannot_read};
 
-/// The flags that both have.
+/// The flags of those that read keys.
 #[derive(Args, Debug)]
 pub(crate) struct ChangeOptions {
     /// Say what would be done, and change nothing
@@ -72,7 +76,7 @@ pub(crate) struct Change {
 
 impl Change {
     /// Reads the file. Waits while another process changes it, and says so unless it is to be quiet.
-    fn open(path: &Path, unlock: &Unlock, quiet: bool) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path, unlock: &Unlock, quiet: bool) -> Result<Self, Failure> {
         let path = fs::canonicalize(path).map_err(|error| cannot_read(path, &error))?;
         // Before a lock is made beside it: is it a filter at all?
         unlock.map(&path)?;
@@ -81,7 +85,7 @@ impl Change {
     }
 
     /// Reads the file to try out a change that will not be saved.
-    fn rehearse(path: &Path, unlock: &Unlock) -> Result<Self, Failure> {
+    pub(crate) fn rehearse(path: &Path, unlock: &Unlock) -> Result<Self, Failure> {
         Ok(Self { filter: unlock.open(path)?, path: path.to_path_buf(), _lock: None })
     }
 

@@ -52,6 +52,11 @@ pub(crate) fn group_digits(count: u64) -> String {
     grouped
 }
 
+/// So many of something, whose name takes an s if they are many: `1 key`, `20 000 keys`.
+pub(crate) fn counted(count: u64, name: &str) -> String {
+    format!("{} {name}{}", group_digits(count), if count == 1 { "" } else { "s" })
+}
+
 /// The nearest whole number; the nearest there is for what lies outside.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Saturates.
 pub(crate) fn whole(count: f64) -> u64 {

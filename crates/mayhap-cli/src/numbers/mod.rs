@@ -10,7 +10,7 @@ mod range;
 mod rate;
 mod size;
 
-pub(crate) use count::{format_count, group_digits, parse_count, whole};
+pub(crate) use count::{counted, format_count, group_digits, parse_count, whole};
 pub(crate) use duration::{format_duration, parse_duration};
 pub(crate) use range::parse_range;
 pub(crate) use rate::{format_rate, parse_rate};
