@@ -365,8 +365,109 @@ fn counters_have_a_width() {
     };
     let four = bytes("4");
     assert!(bytes("8") > 1.5 * four && bytes("16") > 3.0 * four);
-    fails(&["build", "--counter-bits", "5", "-o", "x"], b"a\n", "4, 8 or 16");
-    fails(&["build", "--counter-bits", "8", "-o", "x"], b"a\n", "--counter-bits is for --kind counting");
+    let refused = |kind: &str, bits: &str, expected: &str| {
+        fails(&["build", "--kind", kind, "--counter-bits", bits, "-o", "x"], b"a\n", expected);
+    };
+    refused("counting", "5", "have 4, 8 or 16 bits, not 5");
+    refused("counting", "17", "1 to 16 in a d-left filter");
+    refused("d-left", "0", "1 to 16 in a d-left filter");
+    refused("bloom", "8", "is for --kind counting and --kind d-left; a bloom filter has no counters");
+}
+
+#[test]
+fn cells_of_a_d_left_filter_have_counters_too() {
+    let directory = Directory::new("build-d-left");
+    let path = format!("{}/filter", directory.path());
+    let mut last = 0;
+    for bits in ["1", "2", "8", "16"] {
+        let arguments = ["--kind", "d-left", "--counter-bits", bits, "--force", "-o", &path];
+        let bytes = build(&arguments, &numbered_lines(1_000))["filter_bytes"].as_u64().unwrap();
+        assert!(bytes > last, "{bits} bits: {bytes}");
+        last = bytes;
+        let AnyFilter::DLeft(filter) = AnyFilter::open(&path).unwrap() else { panic!("another kind") };
+        assert_eq!(filter.cell().counter_bits().to_string(), bits);
+    }
+}
+
+#[test]
+fn a_dual_filter_is_made_for_removals() {
+    let directory = Directory::new("build-dual");
+    let path = format!("{}/filter", directory.path());
+    let plan = |more: &[&str]| {
+        let arguments = [&["--kind", "dual", "-p", "1%", "--force", "-o", &path], more].concat();
+        build(&arguments, &numbered_lines(1_000));
+        let AnyFilter::Dual(filter) = AnyFilter::open(&path).unwrap() else { panic!("another kind") };
+        (filter.planned_removals(), filter.planned_hidden_rate())
+    };
+    assert_eq!(plan(&[]), (100, 0.01));
+    assert_eq!(plan(&["--removals", "2k"]), (2_000, 0.01));
+    assert_eq!(plan(&["--hidden-rate", "0.1%"]), (100, 0.001));
+    assert_eq!(plan(&["--removals", "7", "--hidden-rate", "1/10"]), (7, 0.1));
+    let refused = |more: &[&str], expected: &str| {
+        fails(&[&["build", "-o", "x"], more].concat(), b"a\n", expected);
+    };
+    refused(&["--removals", "7"], "--removals is for --kind dual");
+    refused(&["--kind", "cuckoo", "--hidden-rate", "1%"], "--hidden-rate is for --kind dual");
+    refused(&["--kind", "dual", "--removals", "0"], "take --kind bloom");
+    refused(&["--kind", "dual", "--removals", "-7"], "not a count");
+    refused(&["--kind", "dual", "--hidden-rate", "0"], "zero");
+}
+
+#[test]
+fn growth_has_a_factor() {
+    let directory = Directory::new("build-expansion");
+    for kind in ["scalable", "scalable-cuckoo"] {
+        let layers = |factor: &str| {
+            let path = format!("{}/{kind}", directory.path());
+            let arguments = ["--kind", kind, "-n", "100", "--expansion", factor, "--force", "-o", &path];
+            build(&arguments, &numbered_lines(5_000));
+            let info = mayhap(&["info", "--json", &path], b"");
+            let info: Value = serde_json::from_slice(&info.stdout).expect("JSON");
+            assert_eq!(info["expansion"].to_string(), factor, "{kind}");
+            info["layers"].as_array().unwrap().len()
+        };
+        assert!(layers("8") < layers("2"), "{kind}");
+    }
+    let refused = |more: &[&str], expected: &str| {
+        fails(&[&["build", "-o", "x"], more].concat(), b"a\n", expected);
+    };
+    refused(&["--expansion", "4"], "a bloom filter doesn't grow");
+    refused(&["--kind", "scalable", "--expansion", "0"], "from 1 to 32768");
+    refused(&["--kind", "scalable-cuckoo", "--expansion", "6"], "--expansion 4 or 8, not 6");
+    let arguments = ["--kind", "scalable", "--when-full", "refuse", "--expansion", "4"];
+    refused(&arguments, "this one has one layer");
+}
+
+#[test]
+fn a_scalable_filter_may_refuse_or_saturate_when_full() {
+    let directory = Directory::new("build-when-full");
+    let path = format!("{}/filter", directory.path());
+    let arguments =
+        |choice| ["--kind", "scalable", "-n", "1000", "--when-full", choice, "--force", "-o", &path];
+    let add = || mayhap(&["add", &path], &numbered_lines(3_000));
+    for (choice, code, expected) in [
+        ("grow", 0, "each layer 2 times as large as the last"),
+        ("refuse", 2, "none: it refuses keys when it is full"),
+        ("saturate", 0, "none: when it is full, its rate rises"),
+    ] {
+        build(&arguments(choice), &numbered_lines(900));
+        let info = String::from_utf8(mayhap(&["info", &path], b"").stdout).unwrap();
+        assert!(info.contains(expected), "{choice}: {info}");
+        assert_eq!(info.contains("before it grows"), choice == "grow", "{info}");
+        let info: Value = serde_json::from_slice(&mayhap(&["info", "--json", &path], b"").stdout).unwrap();
+        assert_eq!(info["when_full"], choice);
+        assert_eq!(add().status.code(), Some(code), "{choice}");
+    }
+    // Built with more keys than planned, it is as any other that doesn't grow.
+    for choice in ["refuse", "saturate"] {
+        fails(
+            &[&["build"], &arguments(choice)[..]].concat(),
+            &numbered_lines(3_000),
+            "more than the 1 000 planned",
+        );
+    }
+    build(&arguments("grow"), &numbered_lines(3_000));
+    fails(&["build", "--kind", "cuckoo", "--when-full", "grow", "-o", "x"], b"a\n", "is for --kind scalable");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! recipe    which filter, and how it hashes
+//! settings  what only some kinds are made by
 //! bits      Bloom filters, filled by many threads
 //! fill      from the keys to the filter, one way for each sort of kind
 //! plan      more keys than planned?
@@ -12,6 +13,7 @@ mod bits;
 mod fill;
 mod plan;
 mod recipe;
+mod settings;
 mod summary;
 
 use std::fs;
@@ -20,8 +22,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use mayhap::counting::CounterWidth;
 
+use crate::change::Stuck;
 use crate::digests::{default_threads, parse_threads};
 use crate::failure::{Answer, Failure, print, say};
 use crate::filter_file::Unlock;
@@ -29,7 +31,8 @@ use crate::keys::{Inputs, KeyOptions};
 use crate::numbers::{parse_count, parse_range, parse_rate};
 use crate::output::Output;
 use fill::{Built, Job};
-use recipe::{HashName, KindName, Recipe, parse_hash, parse_seed, parse_width};
+use recipe::{HashName, KindName, Recipe, parse_hash, parse_seed};
+use settings::Settings;
 use summary::Summary;
 
 /// Build a filter file from keys
@@ -74,9 +77,8 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "grow")]
     over_plan: bool,
 
-    /// Bits of a counter of a counting filter: 4, 8 or 16
-    #[arg(long, value_name = "BITS", value_parser = parse_width)]
-    counter_bits: Option<CounterWidth>,
+    #[command(flatten)]
+    settings: Settings,
 
     /// Numbers that a bitmap is for, such as 0..1M (without the end): a bit for each from 0 on
     #[arg(long, value_name = "RANGE", value_parser = parse_range)]
@@ -119,14 +121,18 @@ Examples:
   mayhap build -n 100M -p 0.1% -o seen.mayhap urls.*.gz      100 million keys, read once
   mayhap build --kind cuckoo -o coupons.mayhap --field code coupons.csv
                                                              one that `mayhap remove` works on
+  mayhap build --kind dual --removals 50k --hidden-rate 0.01% -n 1M -o live.mayhap ids.txt
+                                                             one of whose keys 50 000 will be removed
   psql -Atc 'select id from users' | mayhap build -p 1e-4 -o users.mayhap
   openssl rand -hex 16 > key && mayhap build --key-file key -o names.mayhap names.txt
                                                              for keys that strangers choose
 
-Kinds: bloom is the smallest for most rates, and fast. classic is the textbook's, smaller by some percent and slower. \
-scalable grows when keys are added later. cuckoo, counting, d-left and dual can remove keys; scalable-cuckoo removes and \
-grows; window forgets all but the last keys. bitmap holds whole numbers, and is never wrong. `mayhap plan` says what \
-each costs.
+Kinds: bloom is the fastest. classic, the textbook's, is smaller by a few percent, and slower. cuckoo is smaller, too, \
+by 5% at a rate of 1% and about 15% from 0.1% on, and slower to build. scalable grows when keys are added later. cuckoo, counting, d-left and dual can remove keys; scalable-cuckoo removes and grows; window forgets all but \
+the last keys. bitmap holds whole numbers, and is never wrong. `mayhap plan` says what each costs.
+
+Some kinds have settings of their own: --counter-bits (counting, d-left) for keys that come often, --removals and \
+--hidden-rate (dual), --expansion (scalable, scalable-cuckoo) and --when-full (scalable).
 
 More keys than -n: up to --margin more are accepted, and said. Above that nothing is written, unless --grow makes the \
 filter larger or --over-plan accepts the rate that comes of it. scalable and scalable-cuckoo grow by themselves.
@@ -152,6 +158,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     }
     let summary = Summary::new(arguments, &built);
     plan::check(arguments, &recipe, &built, &summary)?;
+    if let (Some(stuck), false) = (Stuck::of(&built.filter), arguments.quiet) {
+        stuck.warn_of_more_than(0).iter().for_each(|warning| say(warning));
+    }
     save(arguments, &built)?;
     let summary = summary.after(start.elapsed());
     if arguments.json {

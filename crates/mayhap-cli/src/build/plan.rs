@@ -83,6 +83,6 @@ pub(super) fn full(count: Count, keys: u64) -> Failure {
 
 /// The planned keys, where it is of consequence that there are more.
 fn applies(arguments: &Arguments, recipe: &Recipe) -> Option<u64> {
-    let is_bound = !recipe.kind.grows() && matches!(recipe.kind.way(), Way::Shared | Way::Once);
+    let is_bound = !recipe.grows() && matches!(recipe.kind.way(), Way::Shared | Way::Once);
     arguments.keys.filter(|_| is_bound && !arguments.grow)
 }

@@ -2,16 +2,18 @@
 
 use clap::ValueEnum;
 use mayhap::bits::Pages;
-use mayhap::counting::CounterWidth;
+use mayhap::d_left::DLeftBuilder;
 use mayhap::hash::{KeyHasher, NamedHash};
 use mayhap::sizing::ClassicPlan;
 use mayhap::{
-    AnyFilter, BloomFilter, ClassicBloom, CountingBloom, CuckooFilter, DLeftCounting, DualBloom,
-    ScalableBloom, ScalableCuckoo, WindowBloom,
+    AnyFilter, BloomFilter, ClassicBloom, CountingBloom, CountingBuilder, CuckooFilter, DLeftCounting,
+    DualBloom, DualBuilder, Growth, ScalableBloom, ScalableBuilder, ScalableCuckoo, ScalableCuckooBuilder,
+    WindowBloom,
 };
 
 use super::Arguments;
 use super::bits::is_sorted_for;
+use super::settings::Settings;
 use crate::failure::Failure;
 
 /// The rate unless another is given.
@@ -20,7 +22,7 @@ const DEFAULT_RATE: f64 = 0.01;
 /// A kind of filter, as it is called on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KindName {
-    /// The default: fast, and as small as most
+    /// The default, and the fastest
     Bloom,
     /// The textbook's Bloom filter
     Classic,
@@ -61,7 +63,7 @@ pub(super) struct Recipe {
     pub(super) kind: KindName,
     pub(super) rate: f64,
     pub(super) hasher: KeyHasher,
-    width: CounterWidth,
+    settings: Settings,
 }
 
 impl KindName {
@@ -77,10 +79,6 @@ impl KindName {
             Self::Bitmap => Way::Numbers,
             _ => Way::Once,
         }
-    }
-
-    pub(super) fn grows(self) -> bool {
-        matches!(self, Self::Scalable | Self::ScalableCuckoo)
     }
 
     /// Whether it tells one copy of a key from two.
@@ -99,12 +97,7 @@ impl Recipe {
     pub(super) fn new(arguments: &Arguments) -> Result<Self, Failure> {
         let kind = arguments.kind;
         let refuse = |sentence: String| Err(Failure::Message(sentence));
-        if arguments.counter_bits.is_some() && kind != KindName::Counting {
-            return refuse(format!(
-                "--counter-bits is for --kind counting; a {} filter has no counters",
-                kind.name()
-            ));
-        }
+        arguments.settings.check(kind)?;
         if arguments.range.is_some() && kind != KindName::Bitmap {
             return refuse("--range is for --kind bitmap, which holds whole numbers".to_owned());
         }
@@ -129,12 +122,20 @@ impl Recipe {
             kind,
             rate: arguments.rate.unwrap_or(DEFAULT_RATE),
             hasher: hasher(arguments)?,
-            width: arguments.counter_bits.unwrap_or_default(),
+            settings: arguments.settings,
         };
         if kind != KindName::Bitmap {
             recipe.check(arguments.keys.unwrap_or(1))?;
         }
         Ok(recipe)
+    }
+
+    /// Whether it makes room for more keys than it was made for.
+    pub(super) fn grows(&self) -> bool {
+        match self.kind {
+            KindName::Scalable => self.settings.growth() == Growth::Grow,
+            kind => kind == KindName::ScalableCuckoo,
+        }
     }
 
     /// Whether such a filter can be. Nothing is allocated.
@@ -143,14 +144,12 @@ impl Recipe {
         match self.kind {
             KindName::Bloom => BloomFilter::builder().keys(keys).rate(rate).plan().map(drop)?,
             KindName::Classic => ClassicPlan::for_rate(keys, rate).map(drop)?,
-            KindName::Scalable => ScalableBloom::builder().keys(keys).rate(rate).plan().map(drop)?,
-            KindName::Counting => {
-                CountingBloom::builder().keys(keys).rate(rate).width(self.width).plan().map(drop)?;
-            }
-            KindName::Dual => DualBloom::builder().keys(keys).rate(rate).plan().map(drop)?,
-            KindName::DLeft => DLeftCounting::builder().keys(keys).rate(rate).plan().map(drop)?,
+            KindName::Scalable => self.scalable(keys).plan().map(drop)?,
+            KindName::Counting => self.counting(keys).plan().map(drop)?,
+            KindName::Dual => self.dual(keys).plan().map(drop)?,
+            KindName::DLeft => self.d_left(keys).plan().map(drop)?,
             KindName::Cuckoo => CuckooFilter::builder().keys(keys).rate(rate).plan().map(drop)?,
-            KindName::ScalableCuckoo => ScalableCuckoo::builder().keys(keys).rate(rate).plan().map(drop)?,
+            KindName::ScalableCuckoo => self.scalable_cuckoo(keys).plan().map(drop)?,
             KindName::Window => WindowBloom::builder().keys(keys).rate(rate).plan().map(drop)?,
             KindName::Bitmap => {}
         }
@@ -168,21 +167,53 @@ impl Recipe {
                 builder.pages(pages).build()?.into()
             }
             KindName::Classic => ClassicBloom::with_plan(ClassicPlan::for_rate(keys, rate)?, hasher)?.into(),
-            KindName::Scalable => {
-                ScalableBloom::builder().keys(keys).rate(rate).hasher(hasher).build()?.into()
-            }
-            KindName::Counting => {
-                let builder = CountingBloom::builder().keys(keys).rate(rate).width(self.width);
-                builder.hasher(hasher).build()?.into()
-            }
-            KindName::Dual => DualBloom::builder().keys(keys).rate(rate).hasher(hasher).build()?.into(),
-            KindName::DLeft => DLeftCounting::builder().keys(keys).rate(rate).hasher(hasher).build()?.into(),
+            KindName::Scalable => self.scalable(keys).hasher(hasher).build()?.into(),
+            KindName::Counting => self.counting(keys).hasher(hasher).build()?.into(),
+            KindName::Dual => self.dual(keys).hasher(hasher).build()?.into(),
+            KindName::DLeft => self.d_left(keys).hasher(hasher).build()?.into(),
             KindName::Cuckoo => CuckooFilter::builder().keys(keys).rate(rate).hasher(hasher).build()?.into(),
-            KindName::ScalableCuckoo => {
-                ScalableCuckoo::builder().keys(keys).rate(rate).hasher(hasher).build()?.into()
-            }
+            KindName::ScalableCuckoo => self.scalable_cuckoo(keys).hasher(hasher).build()?.into(),
             KindName::Window => WindowBloom::builder().keys(keys).rate(rate).hasher(hasher).build()?.into(),
         })
+    }
+
+    fn scalable(&self, keys: u64) -> ScalableBuilder {
+        let builder = ScalableBloom::builder().keys(keys).rate(self.rate).growth(self.settings.growth());
+        match self.settings.expansion() {
+            Some(factor) => builder.expansion(factor),
+            None => builder,
+        }
+    }
+
+    fn counting(&self, keys: u64) -> CountingBuilder {
+        CountingBloom::builder().keys(keys).rate(self.rate).width(self.settings.width())
+    }
+
+    fn dual(&self, keys: u64) -> DualBuilder {
+        let mut builder = DualBloom::builder().keys(keys).rate(self.rate);
+        if let Some(removals) = self.settings.removals() {
+            builder = builder.removals(removals);
+        }
+        if let Some(rate) = self.settings.hidden_rate() {
+            builder = builder.hidden_rate(rate);
+        }
+        builder
+    }
+
+    fn d_left(&self, keys: u64) -> DLeftBuilder {
+        let builder = DLeftCounting::builder().keys(keys).rate(self.rate);
+        match self.settings.counter_bits() {
+            Some(bits) => builder.counter_bits(bits),
+            None => builder,
+        }
+    }
+
+    fn scalable_cuckoo(&self, keys: u64) -> ScalableCuckooBuilder {
+        let builder = ScalableCuckoo::builder().keys(keys).rate(self.rate);
+        match self.settings.expansion() {
+            Some(factor) => builder.expansion(u64::from(factor)),
+            None => builder,
+        }
     }
 }
 
@@ -215,12 +246,6 @@ pub(super) fn parse_seed(text: &str) -> Result<u64, String> {
         None => text.parse(),
     };
     seed.map_err(|_| "give a number from 0 to 2^64 - 1, such as 42 or 0x5eed".to_owned())
-}
-
-/// Reads the width of a counter.
-pub(super) fn parse_width(text: &str) -> Result<CounterWidth, String> {
-    let width = CounterWidth::ALL.into_iter().find(|width| width.bits().to_string() == text);
-    width.ok_or_else(|| "counters have 4, 8 or 16 bits".to_owned())
 }
 
 fn hasher(arguments: &Arguments) -> Result<KeyHasher, Failure> {

@@ -46,13 +46,19 @@ fn describe_kind<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
             };
             facts.say("counted", format!("{} keys that were new", group_digits(filter.len())));
             facts.add("growth", growth, "expansion", filter.expansion());
+            facts.set("when_full", when_full(filter.growth()));
             if let Some(ratio) = filter.tightening() {
                 let text = format!("each layer has {ratio} times the rate of the last");
                 facts.add("tightening", text, "tightening", ratio);
             }
+            let end = match filter.growth() {
+                Growth::Grow => "grows",
+                Growth::Refuse => "refuses more",
+                _ => "errs more often",
+            };
             facts.add(
                 "room",
-                format!("{} keys before it grows", room(filter.capacity(), filter.len())),
+                format!("{} keys before it {end}", room(filter.capacity(), filter.len())),
                 "capacity",
                 filter.capacity(),
             );
@@ -161,6 +167,15 @@ pub(super) fn describe_bitmap<S: Blocks>(facts: &mut Facts, bitmap: &Bitmap<S>) 
     if let (true, Some(universe)) = (bitmap.is_dense(), bitmap.universe()) {
         let fill = bitmap.len() as f64 / universe as f64;
         facts.add("fill", format!("{} of its bits", percent(fill)), "fill", fill);
+    }
+}
+
+/// What `build --when-full` calls it.
+fn when_full(growth: Growth) -> &'static str {
+    match growth {
+        Growth::Grow => "grow",
+        Growth::Refuse => "refuse",
+        _ => "saturate",
     }
 }
 
