@@ -49,7 +49,7 @@ fn a_blocked_filter_in_words_and_numbers() {
         &format!("{path}: blocked Bloom filter\n"),
         "xxh3, seed 42\n",
         "20 000 keys at a rate of 1%\n",
-        "version 1.0, recipe",
+        "file       version 1.0\n",
         "all are right\n",
         "over plan  no\n",
         "bits set in a block",

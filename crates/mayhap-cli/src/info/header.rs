@@ -10,12 +10,8 @@ use crate::numbers::{format_rate, format_size, group_digits};
 /// Everything in it but the kind, which is the title.
 pub(super) fn describe(facts: &mut Facts, header: &Header, file_bytes: u64) {
     facts.set("kind_number", header.kind.get());
-    facts.add(
-        "file",
-        format!("version {}, recipe {}", header.version, header.recipe),
-        "version",
-        header.version.to_string(),
-    );
+    // The recipe is a number that only the file format gives a meaning; what it stands for follows in words.
+    facts.add("file", format!("version {}", header.version), "version", header.version.to_string());
     facts.set("recipe", header.recipe);
     facts.add("file size", format_size(file_bytes), "file_bytes", file_bytes);
     facts.set("sections", header.sections.len());
