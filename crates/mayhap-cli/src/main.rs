@@ -9,6 +9,7 @@ mod build;
 mod change;
 mod check;
 mod columns;
+mod compact;
 mod completions;
 mod convert;
 mod dedup;
@@ -67,6 +68,7 @@ enum Command {
     Build(build::Arguments),
     Add(add::Arguments),
     Remove(remove::Arguments),
+    Compact(compact::Arguments),
     Check(check::Arguments),
     Dedup(dedup::Arguments),
     Info(info::Arguments),
@@ -103,6 +105,7 @@ fn run(command: &Command) -> Result<Answer, Failure> {
         Command::Build(arguments) => build::run(arguments),
         Command::Add(arguments) => add::run(arguments),
         Command::Remove(arguments) => remove::run(arguments),
+        Command::Compact(arguments) => compact::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Dedup(arguments) => dedup::run(arguments),
         Command::Info(arguments) => info::run(arguments),
