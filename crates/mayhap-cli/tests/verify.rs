@@ -6,7 +6,8 @@ use mayhap::codec::Existing;
 use mayhap::formats::guava::{GuavaBloom, Sizing};
 use mayhap::hash::SecretKey;
 use mayhap::{
-    AnyFilter, Bitmap, BloomFilter, CuckooFilter, DLeftCounting, DualBloom, ScalableBloom, WindowBloom,
+    AnyFilter, Bitmap, BloomFilter, CountingBloom, CuckooFilter, DLeftCounting, Digest, DualBloom,
+    ScalableBloom, WindowBloom,
 };
 use run::{Directory, fails, mayhap};
 use serde_json::Value;
@@ -117,6 +118,91 @@ fn a_rate_above_the_promise_is_a_failure() {
     let good = save(&directory, "g", &fill(BloomFilter::with_rate(10_000, 0.01).unwrap().into(), 10_000));
     verify(&[&good, "--no-keys"], b"", 0);
     verify(&[&good, "--no-keys", "--rate", "1e-4"], b"", 1);
+}
+
+/// Of twenty sound filters, exactly as full as planned, about half have a rate above the promise: which is chance, and
+/// none of them is called wrong.
+#[test]
+fn sound_filters_of_any_seed_keep_their_promise() {
+    const KEYS: u64 = 20_000;
+    let directory = Directory::new("verify-seeds");
+    for rate in [0.01, 0.03] {
+        for seed in 0..20 {
+            let mut dual =
+                DualBloom::builder().keys(KEYS).rate(rate).removals(2_000).seed(seed).build().unwrap();
+            for number in 0..KEYS {
+                dual.insert(&format!("key {number}")).unwrap();
+            }
+            for number in 18_000..KEYS {
+                let _ = dual.remove(&format!("key {number}"));
+            }
+            let filters: [AnyFilter; 5] = [
+                fill(BloomFilter::builder().keys(KEYS).rate(rate).seed(seed).build().unwrap().into(), KEYS),
+                fill(CountingBloom::builder().keys(KEYS).rate(rate).seed(seed).build().unwrap().into(), KEYS),
+                fill(DLeftCounting::builder().keys(KEYS).rate(rate).seed(seed).build().unwrap().into(), KEYS),
+                fill(CuckooFilter::builder().keys(KEYS).rate(rate).seed(seed).build().unwrap().into(), KEYS),
+                dual.into(),
+            ];
+            for filter in filters {
+                let path = save(&directory, "f", &filter);
+                let source = if let AnyFilter::Dual(_) = filter { lines(18_000) } else { String::new() };
+                verify(&[&path, "-"], source.as_bytes(), 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_overfilled_filter_of_any_seed_does_not() {
+    let directory = Directory::new("verify-overfilled");
+    for rate in [0.01, 0.03] {
+        for seed in 0..5 {
+            let filters: [AnyFilter; 3] = [
+                BloomFilter::builder().keys(20_000).rate(rate).seed(seed).build().unwrap().into(),
+                CountingBloom::builder().keys(20_000).rate(rate).seed(seed).build().unwrap().into(),
+                DualBloom::builder().keys(20_000).rate(rate).seed(seed).build().unwrap().into(),
+            ];
+            for filter in filters {
+                let path = save(&directory, "f", &fill(filter, 26_000));
+                let text = verify(&[&path, "--no-keys"], b"", 1);
+                assert!(text.contains("plan: it holds about 2"), "{text}");
+            }
+        }
+    }
+}
+
+/// Bits that were not set by keys: no more of them than planned, but in one place.
+#[test]
+fn a_filter_that_is_filled_wrongly_does_not() {
+    let directory = Directory::new("verify-uneven");
+    let mut filter = AnyFilter::from(BloomFilter::with_rate(20_000, 0.01).unwrap());
+    // Digests whose upper half is small: all in the first blocks.
+    let digests: Vec<Digest> =
+        (0..20_000u64).map(|number| Digest::new(filter.hash(&number).get() >> 1)).collect();
+    let mut new = vec![false; digests.len()];
+    filter.insert_hashes(&digests, &mut new).unwrap();
+    let text = verify(&[&save(&directory, "f", &filter), "--no-keys"], b"", 1);
+    assert!(text.contains("as far as the seed alone explains"), "{text}");
+}
+
+#[test]
+fn what_is_chance_and_what_is_not_is_said() {
+    let directory = Directory::new("verify-chance");
+    let mut is_above = 0;
+    for seed in 0..20 {
+        let filter = CountingBloom::builder().keys(20_000).rate(0.01).seed(seed).build().unwrap();
+        let path = save(&directory, "f", &fill(filter.into(), 20_000));
+        let rate = json(&verify(&[&path, "--no-keys", "--json"], b"", 0))["rate"].clone();
+        let [low, promised, allowed] =
+            ["low", "promised", "allowed"].map(|name| rate[name].as_f64().unwrap());
+        assert!(allowed > 1.02 * promised && allowed < 1.3 * promised, "{rate}");
+        if low > promised {
+            is_above += 1;
+            let text = verify(&[&path, "--no-keys"], b"", 0);
+            assert!(text.contains("filters of this size differ by their seeds, and up to 1."), "{text}");
+        }
+    }
+    assert!(is_above > 0, "or this test shows nothing");
 }
 
 #[test]

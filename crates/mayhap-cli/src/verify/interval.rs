@@ -9,9 +9,18 @@ pub(super) fn clopper_pearson(hits: u64, samples: u64) -> (f64, f64) {
         return (0.0, 1.0);
     }
     let (hits_f, misses) = (hits as f64, samples.saturating_sub(hits) as f64);
-    let low = if hits == 0 { 0.0 } else { quantile(hits_f, misses + 1.0, TAIL) };
     let high = if hits >= samples { 1.0 } else { quantile(hits_f + 1.0, misses, 1.0 - TAIL) };
-    (low, high)
+    (lower_end(hits, samples, TAIL), high)
+}
+
+/// The rate that is certainly exceeded: a lower one would have given so many hits in one of ten thousand tries at most.
+pub(super) fn certainly_above(hits: u64, samples: u64) -> f64 {
+    lower_end(hits, samples, 1e-4)
+}
+
+fn lower_end(hits: u64, samples: u64, tail: f64) -> f64 {
+    let misses = samples.saturating_sub(hits) as f64;
+    if hits == 0 { 0.0 } else { quantile(hits as f64, misses + 1.0, tail) }
 }
 
 /// Where the distribution function of the beta distribution reaches `probability`.
@@ -115,6 +124,14 @@ mod tests {
         assert!((low - 0.187_086).abs() < 1e-6 && (high - 0.812_914).abs() < 1e-6, "{low} {high}");
         let (low, high) = clopper_pearson(1, 10);
         assert!((low - 0.002_529).abs() < 1e-6 && (high - 0.445_016).abs() < 1e-6, "{low} {high}");
+    }
+
+    #[test]
+    fn what_is_certain_is_less() {
+        // All hits: low^n = 1e-4.
+        near(certainly_above(10, 10), (1e-4f64.ln() / 10.0).exp());
+        assert_eq!(certainly_above(0, 10), 0.0);
+        assert!(certainly_above(100, 10_000) < clopper_pearson(100, 10_000).0);
     }
 
     #[test]

@@ -3,9 +3,12 @@
 use serde_json::{Value, json};
 
 use super::absent::Sample;
-use super::interval::clopper_pearson;
+use super::interval::{certainly_above, clopper_pearson};
 use super::source::Source;
 use crate::numbers::{format_rate, format_size, group_digits};
+
+/// So many standard deviations above the promise may a sound filter be: of ten thousand, one is not.
+const DEVIATIONS: f64 = 4.0;
 
 /// All that was found out about a filter.
 #[derive(Debug)]
@@ -18,7 +21,7 @@ pub(super) struct Verdict {
     /// A bitmap, which is never wrong.
     pub(super) is_exact: bool,
     /// Of a dual filter: the part of its keys that it may hide.
-    pub(super) hidden_rate: Option<f64>,
+    pub(super) hidden: Option<Promise>,
     pub(super) is_window: bool,
     /// Keys it holds, about, and those it was made for, if the former are more.
     pub(super) over_plan: Option<(u64, u64)>,
@@ -28,19 +31,39 @@ pub(super) struct Verdict {
     pub(super) rate: Option<Rate>,
 }
 
+/// What was promised, on the mean over all seeds, and how much filters differ.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Promise {
+    pub(super) rate: f64,
+    /// The standard deviation of the rates of sound filters; 0 where it is this filter's own rate that is asked about.
+    pub(super) deviation: f64,
+}
+
+impl Promise {
+    /// The highest rate that doesn't speak against the filter.
+    fn allowed(self) -> f64 {
+        (self.rate + DEVIATIONS * self.deviation).min(1.0)
+    }
+
+    /// Whether so many of so many are in keeping with it.
+    fn is_kept_by(self, hits: u64, samples: u64) -> bool {
+        certainly_above(hits, samples) <= self.allowed()
+    }
+}
+
 /// The rate of wrong answers.
 #[derive(Debug)]
 pub(super) struct Rate {
     sample: Sample,
     low: f64,
     high: f64,
-    promised: Option<f64>,
+    promise: Option<Promise>,
 }
 
 impl Rate {
-    pub(super) fn new(sample: Sample, promised: Option<f64>) -> Self {
+    pub(super) fn new(sample: Sample, promise: Option<Promise>) -> Self {
         let (low, high) = clopper_pearson(sample.hits, sample.keys);
-        Self { sample, low, high, promised }
+        Self { sample, low, high, promise }
     }
 
     fn measured(&self) -> f64 {
@@ -48,27 +71,43 @@ impl Rate {
     }
 
     fn is_kept(&self) -> bool {
-        self.promised.is_none_or(|promised| self.low <= promised)
+        self.promise.is_none_or(|promise| promise.is_kept_by(self.sample.hits, self.sample.keys))
     }
 
     fn text(&self) -> String {
-        let promise = match self.promised {
-            None => "; the file promises none to compare with (-p does)".to_owned(),
-            Some(promised) if !self.is_kept() => format!(", ABOVE the {} promised", format_rate(promised)),
-            Some(promised) if self.high <= promised => {
-                format!(", below the {} promised", format_rate(promised))
-            }
-            Some(promised) => format!(", in keeping with the {} promised", format_rate(promised)),
-        };
         format!(
             "rate: {} of {} absent keys were answered \"mayhap\", {}: the real rate is between {} and {} \
-             (95 % Clopper-Pearson interval){promise}",
+             (95 % Clopper-Pearson interval){}",
             group_digits(self.sample.hits),
             group_digits(self.sample.keys),
             format_rate(self.measured()),
             format_rate(self.low),
             format_rate(self.high),
+            self.comparison()
         )
+    }
+
+    fn comparison(&self) -> String {
+        let Some(promise) = self.promise else {
+            return "; the file promises none to compare with (-p does)".to_owned();
+        };
+        let promised = format_rate(promise.rate);
+        let has_spread = promise.deviation > 0.0;
+        match self.is_kept() {
+            false if has_spread => format!(
+                ", ABOVE the {promised} promised, and above {}, as far as the seed alone explains",
+                format_rate(promise.allowed())
+            ),
+            false => format!(", ABOVE the {promised} promised"),
+            true if self.high <= promise.rate => format!(", below the {promised} promised"),
+            true if self.low <= promise.rate => format!(", in keeping with the {promised} promised"),
+            true if has_spread => format!(
+                ", in keeping with the {promised} promised: filters of this size differ by their seeds, and up to {} is \
+                 chance",
+                format_rate(promise.allowed())
+            ),
+            true => format!(", but not for certain above the {promised} promised: ask for more --samples"),
+        }
     }
 
     fn json(&self) -> Value {
@@ -80,7 +119,9 @@ impl Rate {
             "high": self.high,
             "confidence": 0.95,
             "interval": "Clopper-Pearson",
-            "promised": self.promised,
+            "promised": self.promise.map(|promise| promise.rate),
+            "deviation": self.promise.map(|promise| promise.deviation),
+            "allowed": self.promise.map(Promise::allowed),
             "kept": self.is_kept(),
         })
     }
@@ -95,14 +136,14 @@ impl Verdict {
     /// Whether anything was asked for that could have shown the opposite.
     fn has_compared(&self) -> bool {
         self.keys.as_ref().is_some_and(|keys| keys.keys > 0)
-            || self.rate.as_ref().is_some_and(|rate| rate.promised.is_some())
+            || self.rate.as_ref().is_some_and(|rate| rate.promise.is_some())
     }
 
     fn finds_its_keys(&self) -> bool {
         let Some(keys) = &self.keys else { return true };
-        match self.hidden_rate {
+        match self.hidden {
             // It promises a rate of them, too.
-            Some(hidden_rate) => clopper_pearson(keys.missing, keys.keys).0 <= hidden_rate,
+            Some(hidden) => hidden.is_kept_by(keys.missing, keys.keys),
             None => keys.missing == 0,
         }
     }
@@ -154,11 +195,11 @@ impl Verdict {
             }
         });
         lines.extend(keys.examples.iter().map(|example| format!("  missing: {example:?}")));
-        if let Some(hidden_rate) = self.hidden_rate {
+        if let Some(hidden) = self.hidden {
             lines.push(format!(
                 "  a dual Bloom filter may hide {} of its keys: those that look like removed ones; removed keys are \
                  not found, of course",
-                format_rate(hidden_rate)
+                format_rate(hidden.rate)
             ));
         }
         if self.is_window {
@@ -176,7 +217,7 @@ impl Verdict {
                 "asked": keys.keys,
                 "missing": keys.missing,
                 "examples": keys.examples,
-                "may_hide": self.hidden_rate,
+                "may_hide": self.hidden.map(|hidden| hidden.rate),
                 "kept": self.finds_its_keys(),
             })
         });
