@@ -122,7 +122,7 @@ Examples:
   mayhap build --kind cuckoo -o coupons.mayhap --field code coupons.csv
                                                              one that `mayhap remove` works on
   mayhap build --kind dual --removals 50k --hidden-rate 0.01% -n 1M -o live.mayhap ids.txt
-                                                             one of whose keys 50 000 will be removed
+                                                             for 50 000 removals to come
   psql -Atc 'select id from users' | mayhap build -p 1e-4 -o users.mayhap
   openssl rand -hex 16 > key && mayhap build --key-file key -o names.mayhap names.txt
                                                              for keys that strangers choose
