@@ -28,7 +28,7 @@ fn run_json(arguments: &[&str]) -> Value {
 }
 
 fn holds_what_is_left(path: &str) {
-    let filter = AnyFilter::open(path).unwrap();
+    let filter = AnyFilter::open(path).expect("a filter");
     assert!((0..499).all(|number| filter.contains(&format!("key {number}"))), "{path}");
     assert_eq!(filter.estimated_len(), 499);
 }
