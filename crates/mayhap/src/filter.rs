@@ -137,6 +137,13 @@ pub enum InsertError {
     Removed,
     /// There is no memory to grow into.
     Alloc(AllocError),
+    /// To grow the filter would need more bytes than it may take.
+    TooLarge {
+        /// The bytes it would have.
+        bytes: u64,
+        /// The most it may have.
+        limit: u64,
+    },
     /// The filter has grown as often as it may.
     TooManyLayers {
         /// The most layers it may have.
@@ -167,9 +174,13 @@ impl fmt::Display for InsertError {
                 "the key was removed, or looks like one that was, and a dual filter can't add it again: use a counting or a cuckoo filter",
             ),
             Self::Alloc(error) => error.fmt(f),
+            Self::TooLarge { bytes, limit } => write!(
+                f,
+                "the filter would grow to {bytes} bytes and its limit is {limit}: raise the limit, or make one for more keys from the start"
+            ),
             Self::TooManyLayers { limit } => write!(
                 f,
-                "the filter has {limit} layers, the most it may: make one for more keys, or raise the limit"
+                "the filter has {limit} layers, the most it may: make one for more keys, or with a larger expansion or limit"
             ),
             Self::RateSpent => f.write_str(
                 "the filter can't grow further at the rate it promises: make one for more keys from the start, or with a higher rate",

@@ -96,12 +96,9 @@ impl Recipe {
                 .and_then(|plan| self.tightening.map_or(Ok(plan), |ratio| plan.with_tightening(ratio)));
             return match plan.and_then(|plan| plan.grown_to(items)) {
                 Ok(grown) if grown.bytes > max_bytes => too_large,
-                // Where 64-bit digests can't give the rate for so many.
-                Ok(grown) if grown.rate > self.rate() => Err(Reply::error(errors::SCALE_TO_RATE)),
                 Ok(_) => Ok(()),
-                Err(SizingError::RateTooLow { .. }) if self.tightening.is_some() => {
-                    Err(Reply::error(errors::SCALE_TO_RATE))
-                }
+                // Where 64-bit digests can't give the rate for so many.
+                Err(SizingError::RateTooLow { .. }) => Err(Reply::error(errors::SCALE_TO_RATE)),
                 Err(_) => too_large,
             };
         }
@@ -150,6 +147,7 @@ impl Recipe {
             Error::Sizing(SizingError::RateTooLow { .. }) if self.native_tightening().is_some() => {
                 Reply::error(errors::RATE_DEGRADES)
             }
+            Error::Sizing(error @ SizingError::RateTooLow { .. }) => errors::rate_too_low(error),
             _ => Reply::error(errors::NOT_CREATED),
         }
     }

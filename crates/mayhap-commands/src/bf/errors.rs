@@ -1,6 +1,8 @@
 //! What `BF.*` answers when something is wrong: RedisBloom's own words, with `ERR` where it has it and without where it
 //! hasn't.
 
+use mayhap::sizing::SizingError;
+
 use crate::reply::Reply;
 
 pub(super) use crate::errors::{ITEM_EXISTS, NOT_FOUND, WRONG_TYPE};
@@ -51,4 +53,9 @@ pub(super) const TIGHTENING_REDISBLOOM: &str =
 /// A filter of so many bytes is more than may be.
 pub(super) fn too_large(bytes: u64, limit: u64) -> Reply {
     Reply::error_of(format!("{NO_MEMORY}: it would take {bytes} bytes, and {limit} are left for it"))
+}
+
+/// A rate that 64-bit digests can't give for so many items: what to ask for instead.
+pub(super) fn rate_too_low(error: &SizingError) -> Reply {
+    Reply::error_of(format!("{NOT_CREATED}: {error}"))
 }

@@ -3,7 +3,6 @@
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use mayhap::formats::redisbloom::{RedisBloom, RedisHash};
-use mayhap::sizing::SizingError;
 use mayhap::{Digest, Growth, InsertError, SharedScalableBloom};
 
 use super::errors;
@@ -52,7 +51,7 @@ impl<'a> Bloom<'a> {
     /// When there is no room for it: what the client is answered.
     pub(super) fn add<K: Keyspace>(self, host: &K, item: &[u8]) -> Result<bool, Reply> {
         match self {
-            Self::Native(filter) => filter.insert(item).map_err(|error| native_refusal(&error, filter)),
+            Self::Native(filter) => filter.insert(item).map_err(|error| refusal(&error, scales(filter))),
             Self::RedisBloom(filter) => {
                 let mut filter = write(filter);
                 let hash = filter.hash(item);
@@ -79,7 +78,7 @@ impl<'a> Bloom<'a> {
             Self::Native(filter) => {
                 let mut digests = [Digest::new(0); TOGETHER];
                 let added = filter.insert_hashes(hash_each(filter, items, &mut digests), new);
-                added.map_err(|(place, error)| (place, native_refusal(&error, filter)))
+                added.map_err(|(place, error)| (place, refusal(&error, scales(filter))))
             }
             Self::RedisBloom(filter) => {
                 let mut filter = write(filter);
@@ -153,21 +152,18 @@ fn check_growth<K: Keyspace>(host: &K, filter: &RedisBloom) -> Result<(), Reply>
     Ok(())
 }
 
-fn native_refusal(error: &InsertError, filter: &SharedScalableBloom) -> Reply {
-    let has_ended = |end| matches!(end, SizingError::RateTooLow { .. });
-    if filter.tightening().is_some() && filter.end_of_growth().is_some_and(has_ended) {
-        return Reply::error(errors::RATE_DEGRADES);
-    }
-    refusal(error, filter.growth() != Growth::Refuse)
+fn scales(filter: &SharedScalableBloom) -> bool {
+    filter.growth() != Growth::Refuse
 }
 
 fn refusal(error: &InsertError, is_scaling: bool) -> Reply {
     match error {
         InsertError::Full if !is_scaling => Reply::error(errors::FULL),
-        InsertError::Full => Reply::error_of(format!(
+        InsertError::Full | InsertError::TooLarge { .. } => Reply::error_of(format!(
             "{}: it may not grow any further; filter-max-bytes or the memory that is left is its limit",
             errors::NOT_INSERTED
         )),
+        InsertError::RateSpent => Reply::error(errors::RATE_DEGRADES),
         error => Reply::error_of(format!("{}: {error}", errors::NOT_INSERTED)),
     }
 }

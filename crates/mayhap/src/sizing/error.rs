@@ -24,9 +24,9 @@ pub enum SizingError {
     },
     /// So many keys share their 64-bit digests with absent ones that no amount of memory gives the rate.
     RateTooLow {
-        /// The rate asked for.
+        /// The rate asked for; of a growing filter, over all layers.
         asked: f64,
-        /// The lowest rate that can be promised for so many keys.
+        /// The lowest rate that can be promised for so many keys; 1 or more if there is none.
         lowest: f64,
         /// The number of keys.
         keys: u64,
@@ -117,8 +117,9 @@ impl fmt::Display for SizingError {
             }
             Self::RateTooLow { asked, lowest, keys } if lowest < 1.0 => write!(
                 f,
-                "a rate of {asked:e} is too low for {keys} keys with 64-bit digests; ask for {lowest:.3e} or more, \
-                 or plan for fewer keys"
+                "a rate of {asked:e} is too low for {keys} keys with 64-bit digests; ask for {:.3e} or more, or plan \
+                 for fewer keys",
+                rounded_up(lowest)
             ),
             Self::RateTooLow { keys, .. } => {
                 write!(f, "{keys} keys are too many for 64-bit digests; plan for fewer keys")
@@ -166,12 +167,30 @@ impl fmt::Display for SizingError {
     }
 }
 
+/// At least so much, in the four digits that are printed: who asks for what the message says must get it.
+fn rounded_up(rate: f64) -> f64 {
+    let unit = libm::pow(10.0, libm::floor(libm::log10(rate)) - 3.0);
+    // What is in whole units already isn't one more for a rounding error.
+    libm::ceil(rate / unit * (1.0 - 1e-12)) * unit
+}
+
 impl core::error::Error for SizingError {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::string::ToString;
+
+    #[test]
+    fn the_rate_to_ask_for_is_never_rounded_down() {
+        for keys in [1, 10, 999, 1_000_000, 1 << 50] {
+            let lowest = super::super::limits::lowest_rate(keys);
+            let message = SizingError::RateTooLow { asked: 0.0, lowest, keys }.to_string();
+            let named = message.split("ask for ").nth(1).unwrap().split(' ').next().unwrap();
+            let named: f64 = named.parse().unwrap();
+            assert!(named >= lowest && named < lowest * 1.002, "{message}");
+        }
+    }
 
     #[test]
     fn every_message_names_the_value_and_the_way_out() {

@@ -109,8 +109,7 @@ impl GrowthPlan {
     }
 
     /// The same with this ratio between the rates of a layer and the one before it ([`tightened_rate`]), instead of the
-    /// usual shares. Such a filter ends its growth where a 64-bit digest can't give the rate of a layer. Fails for a
-    /// ratio outside (0, 1).
+    /// usual shares. Fails for a ratio outside (0, 1).
     ///
     /// ```
     /// use mayhap::sizing::{GrowthPlan, SizingError};
@@ -162,14 +161,35 @@ impl GrowthPlan {
         u64::from(self.expansion).checked_pow(layer).and_then(|factor| self.keys.checked_mul(factor))
     }
 
-    /// The filter of one layer, at its share of the rate. Where a 64-bit digest can't give so low a rate for so many
-    /// keys, at the lowest that it can, and then the sum of the rates may rise above the promise; with a
-    /// [ratio](Self::with_tightening) that fails instead. Fails when the layer is too large.
+    /// The filter of one layer, at its share of the rate. Fails when the layer is too large, and when a 64-bit digest
+    /// can't give so low a rate for so many keys: then [`SizingError::RateTooLow`] names the lowest promise over all
+    /// layers with which this one can be had. So a filter grows no further than it can keep its promise.
+    ///
+    /// ```
+    /// use mayhap::sizing::{GrowthPlan, SizingError};
+    ///
+    /// let plan = GrowthPlan::new(1_000_000, 1e-13, 2)?;
+    /// let Err(SizingError::RateTooLow { lowest, .. }) = plan.layer(0) else { panic!("a million keys") };
+    /// assert!(GrowthPlan::new(1_000_000, lowest, 2)?.layer(0).is_ok());
+    /// # Ok::<(), SizingError>(())
+    /// ```
     pub fn layer(&self, layer: u32) -> Result<BlockedPlan, SizingError> {
         let keys = self.layer_keys(layer).ok_or(super::limits::BEYOND_COUNTING)?;
+        plan_for_new_keys(keys, self.layer_rate(self.rate, layer)).map_err(|error| match error {
+            SizingError::RateTooLow { lowest, keys, .. } => {
+                // Of the promise, because that is what can be changed. Rounding must not make the share too low.
+                let lowest = lowest * (1.0 + 4.0 * f64::EPSILON) / self.layer_rate(1.0, layer);
+                SizingError::RateTooLow { asked: self.rate, lowest, keys }
+            }
+            error => error,
+        })
+    }
+
+    /// The rate of one layer of a filter that promises `rate`.
+    fn layer_rate(&self, rate: f64, layer: u32) -> f64 {
         match self.tightening {
-            None => plan_for_new_keys(keys, layer_rate(self.rate, layer)),
-            Some(ratio) => plan_at_rate(keys, tightened_rate(self.rate, ratio, layer)),
+            None => layer_rate(rate, layer),
+            Some(ratio) => tightened_rate(rate, ratio, layer),
         }
     }
 
@@ -211,38 +231,33 @@ impl Grown {
     }
 }
 
-/// The least memory in which `keys` keys, all of which were *new* when they were added, have a rate of at most `rate`,
-/// or of the lowest that a digest can give.
+/// The least memory in which `keys` keys, all of which were *new* when they were added, have a rate of at most `rate`.
+/// Fails, with the lowest rate that can be had, where a digest can't give it.
 ///
 /// A plan is usually for so many distinct keys. A few of those find their bits set already and are taken for old, so a
 /// filter that counts the new ones has been offered somewhat more keys than it counted, and they left it somewhat
 /// fuller. How many more follows from the mean of the rate while the filter fills up.
 pub(crate) fn plan_for_new_keys(keys: u64, rate: f64) -> Result<BlockedPlan, SizingError> {
-    check_rate(rate)?;
-    plan_for_offered(keys, rate, |offered| BlockedPlan::for_rate(offered, rate.max(lowest_rate(offered))))
-}
-
-/// The same, at this rate or not at all.
-fn plan_at_rate(keys: u64, rate: f64) -> Result<BlockedPlan, SizingError> {
-    if rate < lowest_rate(keys) {
-        // A power of a ratio can be 0, which is no rate that anybody asked for.
-        return Err(SizingError::RateTooLow { asked: rate, lowest: lowest_rate(keys), keys });
-    }
-    plan_for_offered(keys, rate, |offered| BlockedPlan::for_rate(offered, rate))
+    plan_for_offered(keys, rate).map_err(|error| match error {
+        SizingError::RateTooLow { .. } => {
+            SizingError::RateTooLow { asked: rate, lowest: lowest_rate_for_new_keys(keys), keys }
+        }
+        error => error,
+    })
 }
 
 /// Plans for as many keys as must be offered until so many were new.
-fn plan_for_offered(
-    keys: u64,
-    rate: f64,
-    plan: impl Fn(u64) -> Result<BlockedPlan, SizingError>,
-) -> Result<BlockedPlan, SizingError> {
+fn plan_for_offered(keys: u64, rate: f64) -> Result<BlockedPlan, SizingError> {
+    if rate < lowest_rate(keys) {
+        // Said before anything else: a share of a rate can be 0, which is no rate that anybody asked for.
+        return Err(SizingError::RateTooLow { asked: rate, lowest: lowest_rate(keys), keys });
+    }
     let offered = |mean: f64| keys.saturating_add(rounded_up(keys as f64 * mean / (1.0 - mean)));
     let mut mean = 0.0;
     // The mean depends on the size, by way of whole blocks, and the size on the mean. A little more than was needed
     // last time settles it in two or three rounds.
     for _ in 0..ROUNDS {
-        let candidate = plan(offered(mean))?;
+        let candidate = BlockedPlan::for_rate(offered(mean), rate)?;
         let needed = mean_rate_while_filling(&candidate);
         if needed <= mean {
             return Ok(candidate);
@@ -250,7 +265,24 @@ fn plan_for_offered(
         mean = needed * 1.02;
     }
     // The mean is never higher than the rate at the end.
-    plan(offered(rate))
+    BlockedPlan::for_rate(offered(rate), rate)
+}
+
+/// The lowest rate at which so many new keys can be had: somewhat above [`lowest_rate`], because more are offered. 1 if
+/// there is none.
+fn lowest_rate_for_new_keys(keys: u64) -> f64 {
+    let mut rate = lowest_rate(keys);
+    // A higher rate means that more keys are offered, which again need a higher rate, but by ever less.
+    for _ in 0..ROUNDS {
+        if rate >= 1.0 {
+            return 1.0;
+        }
+        match plan_for_offered(keys, rate) {
+            Err(SizingError::RateTooLow { lowest, .. }) => rate = lowest * 1.001,
+            _ => return rate,
+        }
+    }
+    1.0
 }
 
 const ROUNDS: usize = 8;
@@ -322,10 +354,14 @@ mod tests {
     }
 
     #[test]
-    fn rates_below_what_a_digest_gives_don_t_stop_growth() {
+    fn growth_ends_where_a_digest_can_t_give_the_rate() {
         let plan = GrowthPlan::new(1_000_000, 1e-9, 2).unwrap();
-        let last = plan.layer(14).unwrap();
-        assert!(last.rate() > layer_rate(1e-9, 14) && last.rate() == lowest_rate(last.keys()));
+        let end = (0..).find(|layer| plan.layer(*layer).is_err()).unwrap();
+        assert!(matches!(plan.layer(end), Err(SizingError::RateTooLow { .. })), "{end}");
+        let before = plan.layer_keys(end).unwrap() - 1_000_000;
+        let grown = plan.grown_to(before).unwrap();
+        assert!((grown.layers, grown.capacity) == (end, before) && grown.rate < 1e-9, "{grown:?}");
+        assert!(plan.grown_to(before + 1).is_err());
         // At everyday rates this is beyond 2^40 keys.
         for rate in [0.01, 0.002] {
             let plan = GrowthPlan::new(100, rate, 2).unwrap();
@@ -337,6 +373,48 @@ mod tests {
         let even = GrowthPlan::new(1_000, 0.01, 1).unwrap().grown_to(1_000_000).unwrap();
         assert!(even.layers == 1_000 && even.rate < 0.01, "{even:?}");
         assert!(even.bits_per_key(1_000_000) < 45.0, "{even:?}");
+    }
+
+    #[test]
+    fn a_rate_that_is_named_as_the_lowest_can_be_had() {
+        for keys in [1, 2, 10, 1_000, 1_000_000, 1 << 40, 1 << 55, 1 << 57] {
+            for tightening in [None, Some(0.5), Some(0.999), Some(1e-3)] {
+                let layer = |rate: f64| {
+                    let plan = GrowthPlan::new(keys, rate, 2).unwrap();
+                    tightening.map_or(plan, |ratio| plan.with_tightening(ratio).unwrap()).layer(0)
+                };
+                for asked in [f64::from_bits(1), 1e-300, 3e-19] {
+                    let Err(error @ SizingError::RateTooLow { lowest, .. }) = layer(asked) else {
+                        panic!("{keys} keys at {asked}")
+                    };
+                    if lowest < 1.0 {
+                        assert!(layer(lowest).is_ok(), "{keys} {tightening:?}: {error}");
+                        assert!(
+                            layer(lowest * 0.99).is_err() || keys < 100,
+                            "{keys} {tightening:?}: {error}"
+                        );
+                    } else {
+                        assert!(layer(1.0 - f64::EPSILON).is_err(), "{keys} {tightening:?}");
+                    }
+                }
+            }
+        }
+        for keys in [1, 1_000_000, 1 << 57] {
+            let Err(SizingError::RateTooLow { lowest, .. }) = plan_for_new_keys(keys, 1e-300) else {
+                panic!("{keys} keys")
+            };
+            assert!(plan_for_new_keys(keys, lowest).is_ok() && lowest <= 3.0 * lowest_rate(keys), "{keys}");
+        }
+    }
+
+    #[test]
+    fn too_many_keys_are_named_as_such() {
+        for tightening in [None, Some(0.5)] {
+            let plan = GrowthPlan::new(u64::MAX, 0.01, 2).unwrap();
+            let plan = tightening.map_or(plan, |ratio| plan.with_tightening(ratio).unwrap());
+            let error = plan.layer(0).unwrap_err();
+            assert!(std::string::ToString::to_string(&error).contains("keys are too many"), "{error}");
+        }
     }
 
     #[test]
@@ -371,10 +449,7 @@ mod tests {
         let plan = GrowthPlan::new(1, 0.5, 2).unwrap();
         assert_eq!((plan.layer_keys(63), plan.layer_keys(64)), (Some(1 << 63), None));
         assert!(matches!(plan.layer(64), Err(SizingError::TooLarge { .. })));
-        assert!(matches!(
-            plan.layer(63),
-            Err(SizingError::RateTooLow { .. } | SizingError::RateOutOfRange { .. })
-        ));
+        assert!(matches!(plan.layer(63), Err(SizingError::RateTooLow { .. })));
         assert!(plan.grown_to(u64::MAX).is_err());
         let even = GrowthPlan::new(1, 0.5, 1).unwrap();
         assert_eq!((even.layer_keys(MAX_LAYERS - 1), even.layer_keys(MAX_LAYERS)), (Some(1), None));

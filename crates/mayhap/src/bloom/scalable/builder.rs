@@ -4,11 +4,12 @@ use alloc::vec::Vec;
 
 use super::ScalableBloom;
 use super::layer::Layer;
+use crate::bits::AllocError;
 use crate::choices::{DEFAULT_RATE, choices};
 use crate::error::Error;
 use crate::filter::InsertError;
 use crate::hash::KeyHasher;
-use crate::sizing::layers::plan_for_new_keys;
+use crate::sizing::layers::{MAX_LAYERS, plan_for_new_keys};
 use crate::sizing::{BlockedPlan, GrowthPlan, SizingError};
 
 /// What happens when a filter has taken all the keys it was made for and a new one comes.
@@ -26,7 +27,8 @@ use crate::sizing::{BlockedPlan, GrowthPlan, SizingError};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Growth {
-    /// Put another layer on top. The rate stays at or below the promise.
+    /// Put another layer on top. The rate stays at or below the promise, and where 64-bit digests can't keep it any
+    /// longer the key is refused, with [`InsertError::RateSpent`](crate::InsertError::RateSpent).
     #[default]
     Grow,
     /// Refuse the key, with [`InsertError::Full`](crate::InsertError::Full). There is one layer, and it has all of the
@@ -98,13 +100,25 @@ impl Settings {
         if self.growth != Growth::Grow {
             return Err(InsertError::Full);
         }
-        // A layer too large to plan, too large for the limit, or one too many: this is as far as it grows.
-        let number = u32::try_from(layers).map_err(|_| InsertError::Full)?;
-        let (keys, plan) = self.layer(number).map_err(|_| InsertError::Full)?;
-        if bytes.saturating_add(plan.bytes()) > self.max_bytes {
-            return Err(InsertError::Full);
+        let number = u32::try_from(layers).unwrap_or(MAX_LAYERS);
+        if number >= MAX_LAYERS {
+            return Err(InsertError::TooManyLayers { limit: u64::from(MAX_LAYERS) });
+        }
+        let (keys, plan) = self.layer(number).map_err(end_of_growth)?;
+        let bytes = bytes.saturating_add(plan.bytes());
+        if bytes > self.max_bytes {
+            return Err(InsertError::TooLarge { bytes, limit: self.max_bytes });
         }
         Ok(Layer::new(plan, keys, hasher.clone())?)
+    }
+}
+
+/// Why there is no layer, to whoever adds a key.
+fn end_of_growth(error: SizingError) -> InsertError {
+    match error {
+        // More bytes than any machine has. Keys beyond counting are too many for digests first.
+        SizingError::TooLarge { bytes, .. } if bytes < u64::MAX => AllocError { bytes }.into(),
+        _ => InsertError::RateSpent,
     }
 }
 
@@ -166,8 +180,8 @@ impl ScalableBuilder {
 
     /// Gives each layer this part of the rate of the one before it: layer i has `rate · (1 − ratio) · ratio^i`, and all
     /// of them never more than the rate. If not given, the shares are those that need the least memory
-    /// ([`sizing::layers`](crate::sizing::layers)); 0.5, which is usual elsewhere, needs half as much again and more.
-    /// Where 64-bit digests can't give the rate of a layer, the filter doesn't grow any further.
+    /// ([`sizing::layers`](crate::sizing::layers)); 0.5, which is usual elsewhere, needs half as much again and more,
+    /// and comes sooner to a layer whose rate 64-bit digests can't give, where growth ends.
     pub fn tightening(mut self, ratio: f64) -> Self {
         self.settings.tightening = Some(ratio);
         self
@@ -179,7 +193,8 @@ impl ScalableBuilder {
         self
     }
 
-    /// Refuse, instead of allocating more than this over all layers. A layer that doesn't fit as a whole is not made.
+    /// Refuse, instead of allocating more than this over all layers. A layer that doesn't fit as a whole is not made:
+    /// [`InsertError::TooLarge`](crate::InsertError::TooLarge).
     pub fn max_bytes(mut self, limit: u64) -> Self {
         self.settings.max_bytes = limit;
         self
@@ -188,7 +203,8 @@ impl ScalableBuilder {
     /// The plan of the first layer, without making the filter. [`GrowthPlan`] has that of all.
     ///
     /// # Errors
-    /// When the choices ask for what can't be.
+    /// When the choices ask for what can't be: no keys, a rate that isn't one, or one that 64-bit digests can't give
+    /// for the keys of the first layer, which has only its share of it.
     pub fn plan(&self) -> Result<BlockedPlan, SizingError> {
         self.settings.layer(0)?.1.within(self.settings.max_bytes)
     }

@@ -149,8 +149,8 @@ fn layer(
         return bad("keys of a layer", inserted, "all it was made for, if there is a newer layer");
     }
     let rate = f64::from_bits(rate);
-    // Above the promise only where no digest could give less: the factor is for the keys offered to a layer and not
-    // counted.
+    // Above the promise only where no digest could give less: such layers are refused now, and stand in older files.
+    // The factor is for the keys offered to a layer and not counted.
     let highest = settings.rate.max(2.0 * lowest_rate(keys));
     if !(rate > 0.0 && rate < 1.0 && rate <= highest) {
         return bad("rate of a layer", rate.to_bits(), "above 0, and no higher than that of the filter");

@@ -14,8 +14,10 @@ impl ScalableBloom {
     ///
     /// # Errors
     /// When the key is new and there is no room for it: [`InsertError::Full`] if the filter doesn't grow
-    /// ([`Growth::Refuse`]) or not any further ([`max_bytes`](super::ScalableBuilder::max_bytes)),
-    /// [`InsertError::Alloc`] if the memory for the next layer can't be had. The filter is unchanged then.
+    /// ([`Growth::Refuse`]); [`InsertError::TooLarge`] ([`max_bytes`](super::ScalableBuilder::max_bytes)),
+    /// [`InsertError::RateSpent`] (64-bit digests can't give the next layer its share of the rate) and
+    /// [`InsertError::TooManyLayers`] if it doesn't grow any further; [`InsertError::Alloc`] if the memory for the next
+    /// layer can't be had. The filter is unchanged then, byte for byte.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
         let digest = self.hash(key);

@@ -101,7 +101,8 @@ impl ScalableBloom {
     /// however many are added. Each layer is twice as large as the one before it.
     ///
     /// # Errors
-    /// When `keys` is 0, `rate` isn't between 0 and 1, or the memory can't be had.
+    /// When `keys` is 0, `rate` isn't between 0 and 1, its share for the first layer is lower than a 64-bit digest can
+    /// give for so many keys, or the memory can't be had.
     pub fn with_rate(keys: u64, rate: f64) -> Result<Self, Error> {
         Self::builder().keys(keys).rate(rate).build()
     }
@@ -256,8 +257,8 @@ impl<S: Blocks> ScalableBloom<S> {
     }
 
     /// Whether the rate may have risen above the promise: a filter that goes on when full
-    /// ([`Growth::Saturate`]) has taken more keys than it was made for, or one that grows has come to so many keys
-    /// that 64-bit digests don't give its rate.
+    /// ([`Growth::Saturate`]) has taken more keys than it was made for, or an old file has layers whose rate 64-bit
+    /// digests couldn't give, which are refused now.
     #[must_use]
     pub fn is_over_plan(&self) -> bool {
         let rates = self.oldest_first().map(|layer| layer.filter.planned_rate()).sum::<f64>();

@@ -319,8 +319,8 @@ impl SharedScalableBloom {
         self.settings.tightening
     }
 
-    /// Why it couldn't grow now, if its sizes alone stand in the way: a layer too large to count, one too many, or, with
-    /// a [ratio](Self::tightening), one whose rate is below what 64-bit digests give.
+    /// Why it couldn't grow now, if its sizes alone stand in the way: a layer too large to count, one too many, or one
+    /// whose share of the rate is below what 64-bit digests give.
     #[must_use]
     pub fn end_of_growth(&self) -> Option<SizingError> {
         self.settings.layer(u32::try_from(self.layer_count()).unwrap_or(u32::MAX)).err()

@@ -8,6 +8,7 @@ use super::*;
 use crate::codec::{File, FormatError, Section, Writer};
 use crate::file::ReadOptions;
 use crate::filter::InsertError;
+use crate::sizing::SizingError;
 use crate::sizing::layers::rate_of_layers;
 
 /// Digests as good as random, without a hash function between the test and the filter.
@@ -233,7 +234,10 @@ fn growth_stops_at_the_limit_of_bytes_and_changes_nothing() {
     let limit = free.len_bytes();
     let mut filter = ScalableBloom::builder().keys(1_000).rate(0.01).max_bytes(limit).build().unwrap();
     let all: Vec<_> = digests(0..8_000).collect();
-    assert_eq!(filter.insert_hashes(&all, &mut vec![false; 8_000]), Err(InsertError::Full));
+    let refused = filter.insert_hashes(&all, &mut vec![false; 8_000]);
+    assert!(
+        matches!(refused, Err(InsertError::TooLarge { bytes, limit: most }) if bytes > limit && most == limit)
+    );
     assert_eq!((filter.layer_count(), filter.len(), filter.len_bytes()), (3, 7_000, limit));
     assert_eq!(filter.max_bytes(), limit);
     assert!(all[..7_000].iter().all(|digest| filter.insert_hash(*digest) == Ok(false)));
@@ -254,11 +258,71 @@ fn memory_that_can_t_be_had_is_an_error_and_changes_nothing() {
 }
 
 #[test]
-fn what_a_digest_can_t_give_is_said_and_growth_goes_on() {
-    let mut filter = ScalableBloom::with_rate(1, 1e-18).unwrap();
-    insert_all(&mut filter, 0..40);
-    assert!(filter.is_over_plan(), "{filter:?}");
-    assert_eq!(filter.len(), 40);
+fn a_rate_that_a_digest_can_t_give_is_refused_with_one_that_it_can() {
+    for growth in [Growth::Grow, Growth::Refuse, Growth::Saturate] {
+        for (keys, rate) in [(1, 1e-300), (1, 1e-19), (1_000_000, 1e-13), (1_000, f64::MIN_POSITIVE)] {
+            let builder = |rate| ScalableBloom::builder().keys(keys).rate(rate).growth(growth);
+            let refused = builder(rate).build();
+            let Err(Error::Sizing(error @ SizingError::RateTooLow { asked, lowest, .. })) = refused else {
+                panic!("{keys} keys at {rate}: {refused:?}")
+            };
+            assert_eq!(asked, rate);
+            let filter = builder(lowest).build().unwrap();
+            assert!(!filter.is_over_plan() && filter.expected_rate() <= lowest, "{error}");
+            // What is printed will do, too.
+            let named = std::format!("{error}");
+            let named = named.split("ask for ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+            assert!(builder(named.parse().unwrap()).build().is_ok(), "{error}");
+        }
+    }
+    let error = ScalableBloom::builder().keys(u64::MAX).rate(0.01).plan().unwrap_err();
+    assert!(std::format!("{error}").contains("keys are too many for 64-bit digests"), "{error}");
+}
+
+/// The usual shares end where digests end, as those of a ratio do, and the promise is kept until then.
+#[test]
+fn growth_ends_where_digests_end_and_changes_nothing() {
+    let mut filter = ScalableBloom::with_rate(1, 2e-17).unwrap();
+    let all: Vec<_> = digests(0..1_000).collect();
+    let mut new = vec![true; all.len()];
+    assert_eq!(filter.insert_hashes(&all, &mut new), Err(InsertError::RateSpent));
+    let taken = new.iter().position(|new| !new).unwrap();
+    assert!(filter.layer_count() > 1 && filter.len() == filter.capacity() && filter.len() == taken as u64);
+    assert!(new[taken..].iter().all(|new| !new));
+    assert!(!filter.is_over_plan() && filter.expected_rate() <= 2e-17, "{filter:?}");
+    let before = filter.to_bytes().unwrap();
+    assert_eq!(filter.insert_hash(all[taken]), Err(InsertError::RateSpent));
+    assert_eq!(filter.insert_hash(all[0]), Ok(false), "what is there needs no room");
+    assert_eq!(filter.to_bytes().unwrap(), before);
+    #[cfg(feature = "std")]
+    assert_eq!(filter.into_shared().insert_hash(all[taken]), Err(InsertError::RateSpent));
+}
+
+#[test]
+fn growth_ends_at_the_most_layers_and_changes_nothing() {
+    let mut filter = ScalableBloom::builder().keys(1).rate(0.01).expansion(1).build().unwrap();
+    let refused = digests(0..u64::MAX).find_map(|digest| filter.insert_hash(digest).err());
+    let limit = u64::from(crate::sizing::layers::MAX_LAYERS);
+    assert_eq!(refused, Some(InsertError::TooManyLayers { limit }));
+    assert_eq!((filter.layer_count() as u64, filter.len()), (limit, limit));
+    assert!(!filter.is_over_plan());
+}
+
+/// As filters were made before such rates were refused: the first layer has the lowest rate there is.
+#[test]
+fn older_files_of_rates_below_what_a_digest_gives_still_open() {
+    let filter = ScalableBloom::with_rate(1_000_000, 1e-11).unwrap();
+    let lower = |header: &mut crate::codec::Header| {
+        header.planned_rate = 1e-13;
+        header.sections[0].parameters[3] = crate::sizing::lowest_rate(1_000_001).to_bits();
+    };
+    let mut old = forged(&filter, lower).unwrap();
+    assert!(old.is_over_plan() && old.planned_rate() == 1e-13);
+    assert_eq!(old.insert("apple"), Ok(true));
+    let again = ScalableBloom::from_bytes(&old.to_bytes().unwrap()).unwrap();
+    assert!(again == old && again.contains("apple"));
+    let refused = digests(0..u64::MAX).find_map(|digest| old.insert_hash(digest).err());
+    assert_eq!((refused, old.len()), (Some(InsertError::RateSpent), 1_000_000));
 }
 
 #[test]
@@ -395,12 +459,12 @@ fn a_ratio_decides_the_layers_and_is_kept_in_the_file() {
 fn a_steep_ratio_ends_growth_where_digests_end() {
     let mut filter = ScalableBloom::builder().keys(10).rate(0.01).tightening(1e-9).build().unwrap();
     let refused = digests(0..1_000).find_map(|digest| filter.insert_hash(digest).err());
-    assert_eq!(refused, Some(InsertError::Full));
+    assert_eq!(refused, Some(InsertError::RateSpent));
     assert!((filter.layer_count(), filter.is_over_plan()) == (2, false) && filter.expected_rate() <= 0.01);
     #[cfg(feature = "std")]
     {
         let shared = filter.into_shared();
-        assert!(matches!(shared.end_of_growth(), Some(crate::sizing::SizingError::RateTooLow { .. })));
+        assert!(matches!(shared.end_of_growth(), Some(SizingError::RateTooLow { .. })));
         let limited = ScalableBloom::builder().keys(10).rate(0.01).max_bytes(1 << 20).build().unwrap();
         let unlimited = ScalableBloom::with_rate(10, 0.01).unwrap();
         assert_eq!(limited.into_shared().to_bytes_without_limit().unwrap(), unlimited.to_bytes().unwrap());
