@@ -10,7 +10,10 @@
 use mayhap::bloom::Shape;
 use mayhap::hash::{KeyHasher, SecretKey};
 use mayhap::sizing::{BlockedPlan, ClassicPlan, MAX_BYTES, SizingError};
-use mayhap::{BloomFilter, ClassicBloom, Error, MergeError};
+use mayhap::{
+    BloomFilter, ClassicBloom, CountingBloom, CuckooFilter, DLeftCounting, DualBloom, Error, Growth,
+    InsertError, MergeError, ScalableBloom, ScalableCuckoo, WindowBloom,
+};
 
 /// A result, if it is an error of sizing.
 fn sizing<T>(result: Result<T, Error>) -> Option<SizingError> {
@@ -20,11 +23,22 @@ fn sizing<T>(result: Result<T, Error>) -> Option<SizingError> {
     }
 }
 
-/// Both kinds, made for keys and rate.
-fn with_rate(keys: u64, rate: f64) -> [(&'static str, Result<(), Error>); 2] {
-    [
+/// Every kind, made for keys and rate.
+fn with_rate(keys: u64, rate: f64) -> Vec<(&'static str, Result<(), Error>)> {
+    let growing = |growth| ScalableBloom::builder().keys(keys).rate(rate).growth(growth).build().map(drop);
+    vec![
         ("BloomFilter", BloomFilter::with_rate(keys, rate).map(drop)),
         ("ClassicBloom", ClassicBloom::with_rate(keys, rate).map(drop)),
+        ("CountingBloom", CountingBloom::with_rate(keys, rate).map(drop)),
+        ("DualBloom", DualBloom::with_rate(keys, rate).map(drop)),
+        ("ScalableBloom", ScalableBloom::with_rate(keys, rate).map(drop)),
+        ("ScalableBloom that refuses", growing(Growth::Refuse)),
+        ("ScalableBloom that saturates", growing(Growth::Saturate)),
+        // By time: by count it has as many instants as keys, and fewer than generations is another mistake.
+        ("WindowBloom", WindowBloom::builder().window(60).keys(keys).rate(rate).build().map(drop)),
+        ("DLeftCounting", DLeftCounting::with_rate(keys, rate).map(drop)),
+        ("CuckooFilter", CuckooFilter::with_rate(keys, rate).map(drop)),
+        ("ScalableCuckoo", ScalableCuckoo::with_rate(keys, rate).map(drop)),
     ]
 }
 
@@ -38,6 +52,8 @@ fn no_keys() {
     // Neither keys nor bytes: nothing says how large it is to be.
     assert!(BloomFilter::builder().rate(0.01).build().is_err());
     assert_eq!(sizing(BloomFilter::builder().keys(0).bytes(1 << 20).build()), Some(SizingError::ZeroKeys));
+    let error = sizing(DualBloom::builder().keys(100).removals(0).build()).unwrap();
+    assert!(error.to_string().contains("0 removals"), "{error}");
 }
 
 #[test]
@@ -71,13 +87,21 @@ fn rates_beyond_a_64_bit_digest() {
         for (kind, result) in with_rate(keys, rate) {
             let error = sizing(result).unwrap();
             assert!(matches!(error, SizingError::RateTooLow { .. }), "{kind}, {keys}, {rate}: {error}");
-            assert!(error.to_string().contains("fewer keys"), "{error}");
-        }
-        // The message names a rate that can be had.
-        if let Some(SizingError::RateTooLow { lowest, .. }) = sizing(BloomFilter::with_rate(keys, rate))
-            && lowest < 1.0
-        {
-            ClassicPlan::for_rate(keys, lowest).unwrap();
+            let message = error.to_string();
+            assert!(message.contains("fewer keys"), "{kind}: {message}");
+            // The message names a rate that can be had, and its digits are no lower.
+            // (A growing cuckoo filter names that of its first layer.)
+            if let Some((_, rest)) = message.split_once("ask for ")
+                && kind != "ScalableCuckoo"
+            {
+                assert!(message.contains(&format!("a rate of {rate:e}")), "{kind}: {message}");
+                let lowest = rest.split(' ').next().unwrap().parse().unwrap();
+                let again = with_rate(keys, lowest).into_iter().find(|(other, _)| *other == kind).unwrap().1;
+                assert!(
+                    !matches!(again, Err(Error::Sizing(_))),
+                    "{kind}, {keys}: {message}, and then {again:?}"
+                );
+            }
         }
     }
 }
@@ -103,7 +127,8 @@ fn keys_beyond_counting() {
 fn memory_that_there_is_not() {
     for (kind, result) in with_rate(1 << 50, 0.01) {
         let error = result.unwrap_err();
-        assert!(matches!(error, Error::Alloc(_)), "{kind}: {error:?}");
+        let refused = matches!(error, Error::Alloc(_) | Error::Insert(InsertError::Alloc(_)));
+        assert!(refused, "{kind}: {error:?}");
         assert!(error.to_string().contains("could not allocate"), "{error}");
     }
     assert!(matches!(BloomFilter::with_bytes(MAX_BYTES, 0.01), Err(Error::Alloc(_))));

@@ -10,6 +10,8 @@ use super::limits::MAX_HASHES;
 pub enum SizingError {
     /// A filter was planned for no keys.
     ZeroKeys,
+    /// A dual filter was planned for no removals.
+    ZeroRemovals,
     /// A growing filter whose layers would have no keys.
     ZeroExpansion,
     /// The ratio between the rates of layers is not a number strictly between 0 and 1.
@@ -24,7 +26,7 @@ pub enum SizingError {
     },
     /// So many keys share their 64-bit digests with absent ones that no amount of memory gives the rate.
     RateTooLow {
-        /// The rate asked for; of a growing filter, over all layers.
+        /// The rate asked for; of a filter of several, over all of them.
         asked: f64,
         /// The lowest rate that can be promised for so many keys; 1 or more if there is none.
         lowest: f64,
@@ -98,10 +100,28 @@ pub enum SizingError {
     },
 }
 
+impl SizingError {
+    /// The error of a filter that has a share of what is promised to somebody: a rate that is too low is told as that of
+    /// the promise, because that is what can be changed.
+    pub(super) fn of_promise(self, rate: f64, keys: u64, share: f64) -> Self {
+        match self {
+            Self::RateTooLow { lowest, .. } => {
+                // A little more, so that rounding doesn't make the share too low.
+                let lowest = lowest * (1.0 + 4.0 * f64::EPSILON) / share;
+                Self::RateTooLow { asked: rate, lowest, keys }
+            }
+            error => error,
+        }
+    }
+}
+
 impl fmt::Display for SizingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::ZeroKeys => f.write_str("a filter for 0 keys has no size; plan for at least 1 key"),
+            Self::ZeroRemovals => f.write_str(
+                "a dual filter for 0 removals has no use; plan for at least 1 removal, or take a Bloom filter",
+            ),
             Self::ZeroExpansion => {
                 f.write_str("an expansion of 0 leaves nothing to grow into; give 1 or more, such as 2")
             }
@@ -196,6 +216,10 @@ mod tests {
     fn every_message_names_the_value_and_the_way_out() {
         let messages = [
             (SizingError::ZeroKeys, "a filter for 0 keys has no size; plan for at least 1 key"),
+            (
+                SizingError::ZeroRemovals,
+                "a dual filter for 0 removals has no use; plan for at least 1 removal, or take a Bloom filter",
+            ),
             (
                 SizingError::TighteningOutOfRange { got: 2.0 },
                 "a tightening ratio of 2 is impossible; give one between 0 and 1, both excluded, such as 0.5",

@@ -175,14 +175,8 @@ impl GrowthPlan {
     /// ```
     pub fn layer(&self, layer: u32) -> Result<BlockedPlan, SizingError> {
         let keys = self.layer_keys(layer).ok_or(super::limits::BEYOND_COUNTING)?;
-        plan_for_new_keys(keys, self.layer_rate(self.rate, layer)).map_err(|error| match error {
-            SizingError::RateTooLow { lowest, keys, .. } => {
-                // Of the promise, because that is what can be changed. Rounding must not make the share too low.
-                let lowest = lowest * (1.0 + 4.0 * f64::EPSILON) / self.layer_rate(1.0, layer);
-                SizingError::RateTooLow { asked: self.rate, lowest, keys }
-            }
-            error => error,
-        })
+        plan_for_new_keys(keys, self.layer_rate(self.rate, layer))
+            .map_err(|error| error.of_promise(self.rate, keys, self.layer_rate(1.0, layer)))
     }
 
     /// The rate of one layer of a filter that promises `rate`.

@@ -68,7 +68,8 @@ impl WindowPlan {
         #[allow(clippy::cast_possible_truncation)] // `as` saturates, and `clamp` bounds it.
         let slot_keys = ceil(keys as f64 * (burst / f64::from(generations))) as u64;
         let slot_keys = if burst > 1.0 { slot_keys.clamp(share, keys.max(share)) } else { share };
-        let generation = BlockedPlan::for_rate(slot_keys, generation_rate(rate, keys, slot_keys))?;
+        let generation = BlockedPlan::for_rate(slot_keys, generation_rate(rate, keys, slot_keys))
+            .map_err(|error| error.of_promise(rate, keys, generation_rate(1.0, keys, slot_keys)))?;
         let plan = Self { keys, rate, generations, generation };
         check_bytes(plan.bytes(), super::MAX_BYTES).map(|()| plan)
     }
@@ -220,6 +221,17 @@ mod tests {
         assert!(matches!(WindowPlan::for_rate(9, f64::NAN, 4), Err(RateOutOfRange { .. })));
         assert!(matches!(WindowPlan::for_rate(9, 1e-19, 4), Err(RateTooLow { .. })));
         assert!(matches!(WindowPlan::for_rate(1 << 61, 0.9, 1), Err(TooLarge { .. } | RateTooLow { .. })));
+        for (keys, generations) in [(9, 4), (1, 1), (1_000_000, 64), (1_000_000, 1)] {
+            let Err(RateTooLow { asked: 1e-300, lowest, .. }) =
+                WindowPlan::for_rate(keys, 1e-300, generations)
+            else {
+                panic!("{keys} keys")
+            };
+            assert!(
+                WindowPlan::for_rate(keys, lowest, generations).is_ok(),
+                "{keys} {generations}: {lowest}"
+            );
+        }
         for burst in [0.99, 0.0, -1.0, f64::NAN] {
             assert!(
                 matches!(WindowPlan::for_bursts(9, 0.01, 4, burst), Err(BurstOutOfRange { .. })),

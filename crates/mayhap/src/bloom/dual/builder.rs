@@ -62,10 +62,12 @@ impl DualBuilder {
     pub fn plan(&self) -> Result<DualPlan, SizingError> {
         let rate = self.rate.unwrap_or(DEFAULT_RATE);
         let removals = self.removals.unwrap_or(self.keys.div_ceil(KEYS_PER_REMOVAL));
-        let plan = DualPlan {
-            added: BlockedPlan::for_rate(self.keys, rate)?,
-            removed: BlockedPlan::for_rate(removals, self.hidden_rate.unwrap_or(rate))?,
-        };
+        let added = BlockedPlan::for_rate(self.keys, rate)?;
+        if removals == 0 {
+            return Err(SizingError::ZeroRemovals);
+        }
+        let plan =
+            DualPlan { added, removed: BlockedPlan::for_rate(removals, self.hidden_rate.unwrap_or(rate))? };
         match self.max_bytes {
             Some(limit) if plan.bytes() > limit => Err(SizingError::TooLarge { bytes: plan.bytes(), limit }),
             _ => Ok(plan),

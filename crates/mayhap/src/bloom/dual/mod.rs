@@ -169,7 +169,13 @@ impl<S: Blocks> DualBloom<S> {
     /// [`insert`](Self::insert) isn't needed: that refuses such a key.
     #[inline]
     pub fn is_removed<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.removed.contains(key)
+        self.is_removed_hash(self.hash(key))
+    }
+
+    /// [`is_removed`](Self::is_removed) for a key that was hashed already.
+    #[inline]
+    pub fn is_removed_hash(&self, digest: Digest) -> bool {
+        self.removed.contains_hash(digest)
     }
 
     /// An empty filter of the same sizes, hash and plan: one that can be merged with this.

@@ -43,6 +43,7 @@ fn every_answer_follows_from_the_two_sides_and_the_truth() {
             let visible = in_added && !in_removed;
             assert_eq!(filter.contains(&key), visible, "seed {seed}, step {step}");
             assert_eq!(filter.is_removed(&key), in_removed);
+            assert_eq!(filter.is_removed_hash(filter.hash(&key)), in_removed);
             let present = added.contains(&key) && !removed.contains(&key);
             if present && !visible {
                 hidden += 1;
@@ -270,7 +271,8 @@ fn plans_add_up_and_the_impossible_is_refused() {
     let refused = SizingError::TooLarge { bytes: plan.bytes(), limit: plan.bytes() - 1 };
     assert_eq!(limited(plan.bytes() - 1), Err(refused));
     assert_eq!(DualBloom::builder().plan(), Err(SizingError::ZeroKeys));
-    assert_eq!(DualBloom::builder().keys(5).removals(0).plan(), Err(SizingError::ZeroKeys));
+    assert_eq!(DualBloom::builder().keys(5).removals(0).plan(), Err(SizingError::ZeroRemovals));
+    assert_eq!(DualBloom::builder().keys(0).removals(0).plan(), Err(SizingError::ZeroKeys));
     for rate in [0.0, 1.0, f64::NAN] {
         assert!(DualBloom::builder().keys(5).rate(rate).plan().is_err());
         assert!(DualBloom::builder().keys(5).hidden_rate(rate).plan().is_err());
