@@ -1,12 +1,22 @@
 //! Damaged bytes are refused, and nothing else happens.
 
 use mayhap::codec::{File, FormatError};
+use mayhap::counting::CounterWidth;
 use mayhap::filter::{Insert, Persist};
-use mayhap::{BloomFilter, ClassicBloom, Error};
+use mayhap::{
+    BloomFilter, ClassicBloom, CountingBloom, CuckooFilter, DLeftCounting, DualBloom, Error, ScalableBloom,
+    ScalableCuckoo, WindowBloom,
+};
 
+use crate::counting::Counting;
+use crate::cuckoo::{Cuckoo, GrowingCuckoo};
+use crate::d_left::DLeft;
+use crate::dual::Dual;
 use crate::keys::Keys;
 use crate::persist::{Directory, Files, Road, format_error};
-use crate::subject::{Blocked, Classic, Readable, Subject};
+use crate::scalable::Growing;
+use crate::subject::{Blocked, Classic, Hashing, Readable, Subject};
+use crate::window::WindowByTime;
 
 const SEED: u64 = 61;
 
@@ -96,10 +106,43 @@ type Open = fn(&[u8]) -> Result<(), Error>;
 
 /// A file of every kind, and how to open it as that kind: one line for each.
 fn kinds() -> Vec<(&'static str, Vec<u8>, Open)> {
+    let xxh3 = Hashing::Xxh3;
     vec![
         ("blocked", sample(&Blocked::planned()).0, |bytes| BloomFilter::from_bytes(bytes).map(drop)),
         ("classic", sample(&Classic::planned()).0, |bytes| ClassicBloom::from_bytes(bytes).map(drop)),
+        ("scalable", sample(&Growing(xxh3)).0, |bytes| ScalableBloom::from_bytes(bytes).map(drop)),
+        ("counting", sample(&Counting::planned(CounterWidth::Four)).0, |bytes| {
+            CountingBloom::from_bytes(bytes).map(drop)
+        }),
+        ("dual", sample(&Dual(xxh3)).0, |bytes| DualBloom::from_bytes(bytes).map(drop)),
+        ("d-left", sample(&DLeft::planned()).0, |bytes| DLeftCounting::from_bytes(bytes).map(drop)),
+        ("cuckoo", sample(&Cuckoo::planned()).0, |bytes| CuckooFilter::from_bytes(bytes).map(drop)),
+        ("scalable cuckoo", sample(&GrowingCuckoo(xxh3)).0, |bytes| {
+            ScalableCuckoo::from_bytes(bytes).map(drop)
+        }),
+        ("window", sample(&WindowByTime(xxh3)).0, |bytes| WindowBloom::from_bytes(bytes).map(drop)),
+        #[cfg(feature = "bitmap")]
+        ("bitmap", bitmap(), |bytes| mayhap::Bitmap::from_bytes(bytes).map(drop)),
+        #[cfg(feature = "formats")]
+        ("foreign", foreign(), |bytes| mayhap::formats::ForeignFile::from_bytes(bytes).map(drop)),
     ]
+}
+
+#[cfg(feature = "bitmap")]
+fn bitmap() -> Vec<u8> {
+    let mut numbers = mayhap::Bitmap::dense(1_000).unwrap();
+    numbers.insert(7).unwrap();
+    numbers.to_bytes().unwrap()
+}
+
+#[cfg(feature = "formats")]
+fn foreign() -> Vec<u8> {
+    use mayhap::formats::guava::{GuavaBloom, Sizing};
+    use mayhap::formats::{ForeignFile, ForeignFilter};
+
+    let mut theirs = GuavaBloom::with_rate(5, 0.01, Sizing::Guava31).unwrap();
+    theirs.insert("apple");
+    ForeignFile::from(ForeignFilter::Guava(theirs)).to_bytes().unwrap()
 }
 
 #[test]
