@@ -97,12 +97,19 @@ impl fmt::Display for MergeError {
             Self::Kinds { ours, theirs } => {
                 write!(f, "a {ours} and a {theirs} don't keep keys in the same way: build both as one kind")
             }
-            Self::Unsupported(error) => {
-                write!(
+            Self::Unsupported(error) => match (error.operation, error.kind) {
+                ("be merged", Kind::SCALABLE_BLOOM | Kind::SCALABLE_CUCKOO) => {
+                    write!(
+                        f,
+                        "{error}: the rates of the two would add up; ask both, or build another filter from the keys"
+                    )
+                }
+                ("be merged", Kind::CUCKOO | Kind::D_LEFT_COUNTING) => write!(
                     f,
-                    "{error}: its bits don't tell enough of its keys; build another filter from the keys"
-                )
-            }
+                    "{error}: the keys of the other may not fit into it; ask both, or build another filter from the keys"
+                ),
+                _ => write!(f, "{error}; build another filter from the keys"),
+            },
             Self::Alloc(error) => error.fmt(f),
         }
     }
