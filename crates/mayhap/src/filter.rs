@@ -35,7 +35,8 @@ pub trait Insert: Filter {
     /// The same for many: `new[i]` for `hashes[i]`.
     ///
     /// # Errors
-    /// When a key was refused on the way; the keys before it are in the filter, those after it are not.
+    /// When a key was refused on the way; the keys before it are in the filter, those after it are not, and `new` is
+    /// false for it and for them.
     fn insert_hashes(&mut self, hashes: &[Self::Hash], new: &mut [bool]) -> Result<(), InsertError>;
 }
 
@@ -128,9 +129,9 @@ pub trait Persist: Sized {
 pub enum InsertError {
     /// There is no room for another key.
     Full,
-    /// The filter holds as many copies of this key as it can tell apart from other keys.
+    /// The filter holds as many copies of this key as there is room for where its copies can be.
     TooManyCopies {
-        /// The most there can be.
+        /// The copies it holds: the most there can be, beside the other keys that are there.
         limit: u64,
     },
     /// The key counts as removed, and a filter that remembers removals can't add it again.
@@ -168,7 +169,7 @@ impl fmt::Display for InsertError {
             }
             Self::TooManyCopies { limit } => write!(
                 f,
-                "the filter holds {limit} copies of this key, the most it can: add a key only if it is absent, or use a counting filter"
+                "the filter holds {limit} copies of this key, the most it can: add a key only if it is absent, or take wider counters (CountingBloom, or counter_bits of DLeftCounting)"
             ),
             Self::Removed => f.write_str(
                 "the key was removed, or looks like one that was, and a dual filter can't add it again: use a counting or a cuckoo filter",

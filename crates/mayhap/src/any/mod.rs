@@ -140,7 +140,8 @@ impl AnyFilter {
     /// Adds many keys: `new[i]` tells whether `digests[i]` was new. Into a window they come at its newest instant.
     ///
     /// # Errors
-    /// When a key was refused on the way; the keys before it are in the filter, those after it are not.
+    /// When a key was refused on the way; the keys before it are in the filter, those after it are not, and `new` is
+    /// false for it and for them.
     ///
     /// # Panics
     /// When the slices differ in length.
@@ -156,6 +157,7 @@ impl AnyFilter {
             Self::ScalableCuckoo(filter) => filter.insert_hashes(digests, new)?,
             Self::Dual(filter) => {
                 assert_eq!(digests.len(), new.len(), "one answer for each key");
+                new.fill(false);
                 for (digest, new) in digests.iter().zip(new) {
                     *new = filter.insert_hash(*digest)?;
                 }

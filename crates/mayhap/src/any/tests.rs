@@ -65,6 +65,35 @@ fn a_kind_removes_and_counts_or_says_that_it_cannot() {
 }
 
 #[test]
+fn keys_that_a_dual_filter_refuses_are_not_new() {
+    let mut filter = AnyFilter::from(DualBloom::with_rate(100, 0.001).unwrap());
+    let keys = digests(&filter, 0..5);
+    filter.insert_hashes(&keys[2..3], &mut [false]).unwrap();
+    filter.remove_hashes(&keys[2..3], &mut [false]).unwrap();
+    let mut new = [true; 5];
+    assert_eq!(filter.insert_hashes(&keys, &mut new), Err(InsertError::Removed));
+    assert_eq!(new, [true, true, false, false, false]);
+}
+
+#[test]
+fn every_kind_that_can_t_says_why_as_far_as_it_is_so() {
+    for mut filter in every_kind() {
+        let (kind, other) = (filter.kind(), AnyFilter::from_bytes(&filter.to_bytes().unwrap()).unwrap());
+        for error in [filter.merge(&other).err(), filter.fold(1).err()].into_iter().flatten() {
+            let message = std::format!("{error}");
+            assert!(message.starts_with(&std::format!("a {kind} can't be ")), "{message}");
+            assert!(message.ends_with("build another filter from the keys"), "{message}");
+            let reason = match kind {
+                Kind::SCALABLE_BLOOM | Kind::SCALABLE_CUCKOO => "rates",
+                Kind::CUCKOO | Kind::D_LEFT_COUNTING => "fit",
+                _ => "",
+            };
+            assert!(message.contains("folded") || message.contains(reason), "{message}");
+        }
+    }
+}
+
+#[test]
 fn kinds_merge_with_their_own_if_at_all() {
     for (index, mut filter) in every_kind().into_iter().enumerate() {
         for (other_index, mut other) in every_kind().into_iter().enumerate() {

@@ -199,9 +199,17 @@ impl<'a> InsertStep<'a> {
         source: &impl Source,
         new: &'a mut [bool],
     ) -> Result<(), InsertError> {
-        let (pace, geometry) = (filter.pace(), filter.geometry);
+        let (pace, geometry, before) = (filter.pace(), filter.geometry, filter.len);
         let mut step = Self { filter, new, outcome: Ok(()) };
         run(&Places(geometry, source), &mut step, pace);
+        if step.outcome.is_err() {
+            // Each key that was taken is a copy more.
+            let taken = step.filter.len - before;
+            step.new
+                .iter_mut()
+                .skip(usize::try_from(taken).unwrap_or(usize::MAX))
+                .for_each(|new| *new = false);
+        }
         step.outcome
     }
 }

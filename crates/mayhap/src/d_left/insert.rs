@@ -18,8 +18,8 @@ impl DLeftCounting {
     ///
     /// # Errors
     /// [`Full`](InsertError::Full) when there is no room for the key, and
-    /// [`TooManyCopies`](InsertError::TooManyCopies) when all the room it could have is taken by itself. Nothing is
-    /// changed then.
+    /// [`TooManyCopies`](InsertError::TooManyCopies) when most of the room it could have is taken by itself: a larger
+    /// filter wouldn't help, [wider counters](super::DLeftBuilder::counter_bits) would. Nothing is changed then.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
         let digest = self.hash(key);
@@ -58,8 +58,8 @@ impl DLeftCounting {
     /// ```
     ///
     /// # Errors
-    /// When a key was refused on the way. The keys before it are in the filter, those from it on are not:
-    /// [`len`](Self::len) tells how many were taken.
+    /// When a key was refused on the way. The keys before it are in the filter, those from it on are not, and `new` is
+    /// false for them; [`len`](Self::len) tells how many were taken.
     ///
     /// # Panics
     /// When the slices differ in length.

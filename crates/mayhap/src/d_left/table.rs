@@ -183,8 +183,10 @@ fn make_room(
             }
         }
     }
-    if own_cells == 2 * cell.per_bucket() {
-        return Err(InsertError::TooManyCopies { limit: geometry.most_copies() });
+    // More than half of the two buckets is its own: a larger filter would be as full for this key, though a few cells of
+    // others may be among them that can't move. All of its own count as much as they can.
+    if own_cells > cell.per_bucket() {
+        return Err(InsertError::TooManyCopies { limit: own_cells * cell.most() });
     }
     Err(InsertError::Full)
 }

@@ -8,6 +8,7 @@
 //! | capability | needs | checks |
 //! |---|---|---|
 //! | `membership` | `Insert` | no false negatives; batch = one by one; keys = their digests; "new" answers |
+//! | `refuse` | `Insert` | what a batch says of the keys that a full filter refuses |
 //! | `rate` | `Insert`, `Estimate` | measured rate against the promise and the model, at 1, 10, 1 000 and 1 000 000 keys |
 //! | `brim` | `Limited` | small filters that hold all they promise to hold |
 //! | `estimate` | `Estimate`, `Estimated` | number of keys, rate from the bits, over plan or not |
@@ -57,10 +58,11 @@ use counting::Counting;
 use cuckoo::{Cuckoo, GrowingCuckoo};
 use d_left::DLeft;
 use dual::Dual;
+use mayhap::Growth;
 use mayhap::bloom::Shape;
 use mayhap::counting::{CounterShape, CounterWidth};
 use mayhap::cuckoo::CuckooLayout;
-use scalable::{Growing, Saturating};
+use scalable::{Growing, OneLayer};
 use subject::{Blocked, Classic, Hashing, SharedBlocked, SharedClassic};
 use window::{WindowByCount, WindowByTime};
 
@@ -77,6 +79,7 @@ macro_rules! conformance {
         no_false_negatives, batch_is_one_by_one, keys_are_their_digests, every_answer_of_insert_is_right,
         new_answers_fall_short_by_the_false_positives,
     ] } };
+    (@ refuse $subject:expr) => { conformance! { # membership $subject => [keys_that_are_refused_are_not_new] } };
     (@ rate $subject:expr) => { conformance! { # rate $subject => [
         one_key, ten_keys, a_thousand_keys, a_million_keys,
     ] } };
@@ -195,15 +198,16 @@ conformance! {
     dual_bloom_sip13: Dual(Hashing::Sip13) => [membership, persist];
     scalable_growing: Growing(Hashing::Xxh3) => [membership, rate, persist];
     scalable_growing_sip13: Growing(Hashing::Sip13) => [membership, persist];
-    scalable_of_one_layer: Saturating => [membership, rate, estimate, persist];
+    scalable_of_one_layer: OneLayer(Growth::Saturate) => [membership, rate, estimate, persist];
+    scalable_that_refuses: OneLayer(Growth::Refuse) => [refuse];
     window_by_time: WindowByTime(Hashing::Xxh3) => [membership, rate, estimate, combine, extend, persist];
     window_by_time_sip13: WindowByTime(Hashing::Sip13) => [membership, persist];
     window_by_count: WindowByCount => [rate, extend, persist];
-    d_left_planned: DLeft::planned() => [rate, persist];
+    d_left_planned: DLeft::planned() => [rate, refuse, persist];
     d_left_with_room: DLeft::planned().with_room() => [membership, removal, estimate_with_room];
     d_left_wide_counters: DLeft::planned().counter_bits(8).with_room() => [membership, removal, persist];
     d_left_sip13: DLeft::planned().hashing(Hashing::Sip13).with_room() => [membership, persist];
-    cuckoo_planned: Cuckoo::planned() => [rate, persist];
+    cuckoo_planned: Cuckoo::planned() => [rate, refuse, persist];
     cuckoo_with_room: Cuckoo::planned().with_room() => [membership, removal];
     cuckoo_sixteen_bits: Cuckoo::planned().layout(CuckooLayout::new(4, 16)).with_room() => [membership, removal, persist];
     cuckoo_single_places: Cuckoo::planned().layout(CuckooLayout::new(1, 12)).with_room() => [removal];

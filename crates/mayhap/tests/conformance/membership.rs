@@ -56,6 +56,25 @@ pub(crate) fn batch_is_one_by_one<S: Subject<Filter: Insert + PartialEq>>(subjec
     }
 }
 
+/// A filter that is full in the middle of a batch has taken the keys before that, and says of no other that it was new.
+pub(crate) fn keys_that_are_refused_are_not_new<S: Subject<Filter: Insert + PartialEq>>(subject: &S) {
+    for keys in [1, 10, 1_000, 40_000] {
+        let seed = 15;
+        let (mut one_by_one, mut batch) = (subject.make(keys, 0.01, seed), subject.make(keys, 0.01, seed));
+        let hashes = Keys::of(seed).present(&batch, 3 * keys + 200);
+        let mut new = vec![true; hashes.len()];
+        let error = batch.insert_hashes(&hashes, &mut new).expect_err("three times as many as planned");
+        let mut expected = vec![false; hashes.len()];
+        let refused = hashes
+            .iter()
+            .zip(&mut expected)
+            .find_map(|(hash, new)| one_by_one.insert_hash(*hash).map(|answer| *new = answer).err());
+        assert_eq!(refused, Some(error), "{subject:?}, {keys} keys, seed {seed}");
+        assert!(new == expected, "{subject:?}, {keys} keys, seed {seed}: other answers");
+        assert!(batch == one_by_one, "{subject:?}, {keys} keys, seed {seed}: other bits");
+    }
+}
+
 pub(crate) fn keys_are_their_digests<S: Subject<Filter: Insert + Keyed + PartialEq>>(subject: &S) {
     let (seed, keys) = (12, 3_000);
     let mut by_hash = subject.make(keys, 0.01, seed);

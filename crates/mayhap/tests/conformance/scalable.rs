@@ -6,15 +6,15 @@ use mayhap::{Growth, ReadOptions, ScalableBloom};
 use crate::keys::KeyBytes;
 use crate::subject::{Estimated, Hashing, Keyed, Readable, Subject};
 
-/// One layer, and more keys in it when it is full.
+/// One layer, and more keys in it when it is full, or none.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Saturating;
+pub(crate) struct OneLayer(pub(crate) Growth);
 
-impl Subject for Saturating {
+impl Subject for OneLayer {
     type Filter = ScalableBloom;
 
     fn maker(&self, keys: u64, rate: f64) -> impl Fn(u64) -> ScalableBloom {
-        let builder = ScalableBloom::builder().keys(keys).rate(rate).growth(Growth::Saturate);
+        let builder = ScalableBloom::builder().keys(keys).rate(rate).growth(self.0);
         move |seed| builder.clone().hasher(Hashing::Xxh3.hasher(seed)).build().unwrap()
     }
 
@@ -24,14 +24,14 @@ impl Subject for Saturating {
     }
 }
 
-impl Estimated for Saturating {
+impl Estimated for OneLayer {
     fn standard_error(&self, filter: &ScalableBloom, keys: u64) -> f64 {
         let plan = only_layer(filter);
         sizing::blocked::standard_error(plan.shape(), keys, plan.blocks())
     }
 }
 
-impl Readable for Saturating {
+impl Readable for OneLayer {
     fn read_options(&self, _seed: u64) -> ReadOptions {
         ReadOptions::new()
     }
