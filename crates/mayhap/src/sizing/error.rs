@@ -33,6 +33,35 @@ pub enum SizingError {
         /// The number of keys.
         keys: u64,
     },
+    /// A rate below what a kind of filter, or the table that was chosen for it, can give.
+    RateOutOfReach {
+        /// The rate asked for.
+        asked: f64,
+        /// The lowest rate that can be promised; 1 or more if there is none.
+        lowest: f64,
+        /// The number of keys.
+        keys: u64,
+        /// In what they are.
+        of: &'static str,
+        /// What else there is to do.
+        instead: &'static str,
+    },
+    /// The choices leave open how large the filter is to be.
+    Incomplete {
+        /// What is missing.
+        missing: &'static str,
+        /// What would complete them.
+        give: &'static str,
+    },
+    /// A bitmap with no number that it could hold.
+    EmptyUniverse,
+    /// A bit for each number of the universe would be more than can be counted.
+    UniverseTooLarge {
+        /// The universe asked for.
+        universe: u64,
+        /// The largest there can be.
+        most: u64,
+    },
     /// The number of bits per key is 0 or above [`MAX_HASHES`].
     HashesOutOfRange {
         /// The number asked for.
@@ -87,7 +116,7 @@ pub enum SizingError {
         /// The burst asked for.
         got: f64,
     },
-    /// A setting of another system's filter is outside what that system takes.
+    /// A setting is outside what there can be, or what another system takes.
     OutOfRange {
         /// Which setting.
         what: &'static str,
@@ -144,6 +173,22 @@ impl fmt::Display for SizingError {
             Self::RateTooLow { keys, .. } => {
                 write!(f, "{keys} keys are too many for 64-bit digests; plan for fewer keys")
             }
+            Self::RateOutOfReach { asked, lowest, keys, of, instead } if lowest < 1.0 => write!(
+                f,
+                "a rate of {asked:e} is too low for {keys} keys {of}; ask for {lowest:.2e} or more, or {instead}"
+            ),
+            Self::RateOutOfReach { asked, keys, of, instead, .. } => {
+                write!(f, "a rate of {asked:e} is too low for {keys} keys {of}; {instead}")
+            }
+            Self::Incomplete { missing, give } => write!(f, "{missing}; give {give}"),
+            Self::EmptyUniverse => f.write_str(
+                "a bitmap of the numbers below 0 holds none; give a universe of at least 1, the largest number and 1",
+            ),
+            Self::UniverseTooLarge { universe, most } => write!(
+                f,
+                "a bit for each number below {universe} is too much to count; give a universe of at most {most}, or \
+                 make a sparse bitmap"
+            ),
             Self::HashesOutOfRange { got } => {
                 write!(f, "{got} hashes per key are out of range; give 1 to {MAX_HASHES}")
             }
@@ -236,6 +281,40 @@ mod tests {
             (
                 SizingError::RateTooLow { asked: 0.5, lowest: 2.0, keys: 1 << 63 },
                 "9223372036854775808 keys are too many for 64-bit digests; plan for fewer keys",
+            ),
+            (
+                SizingError::RateOutOfReach {
+                    asked: 1e-15,
+                    lowest: 3.14e-11,
+                    keys: 1_000,
+                    of: "in a cuckoo filter",
+                    instead: "use a Bloom filter",
+                },
+                "a rate of 1e-15 is too low for 1000 keys in a cuckoo filter; ask for 3.14e-11 or more, or use a Bloom \
+                 filter",
+            ),
+            (
+                SizingError::RateOutOfReach {
+                    asked: 0.5,
+                    lowest: 1.0,
+                    keys: 1_000,
+                    of: "in this table",
+                    instead: "make it larger",
+                },
+                "a rate of 5e-1 is too low for 1000 keys in this table; make it larger",
+            ),
+            (
+                SizingError::Incomplete { missing: "the number of keys is missing", give: "one" },
+                "the number of keys is missing; give one",
+            ),
+            (
+                SizingError::EmptyUniverse,
+                "a bitmap of the numbers below 0 holds none; give a universe of at least 1, the largest number and 1",
+            ),
+            (
+                SizingError::UniverseTooLarge { universe: 1 << 63, most: 1 << 62 },
+                "a bit for each number below 9223372036854775808 is too much to count; give a universe of at most \
+                 4611686018427387904, or make a sparse bitmap",
             ),
             (
                 SizingError::CounterBitsOutOfRange { got: 0, most: 16 },

@@ -22,6 +22,14 @@ pub fn lowest_rate(keys: u64) -> f64 {
     4.0 * shared_digests(keys)
 }
 
+/// A rate with three digits that isn't below this one: what an error may advise, so that who follows it isn't refused
+/// again for the digits that were left out.
+pub(crate) fn advised_rate(rate: f64) -> f64 {
+    let unit = libm::exp10(libm::floor(libm::log10(rate)) - 2.0);
+    // A little more, because reading the digits again may round them down.
+    libm::ceil(rate * (1.0 + 1e-9) / unit) * unit
+}
+
 /// The probability that an absent key has the digest of one of `keys`: n / 2^64.
 pub(super) fn shared_digests(keys: u64) -> f64 {
     keys as f64 / 18_446_744_073_709_551_616.0
@@ -65,6 +73,14 @@ pub(super) const BEYOND_COUNTING: SizingError = SizingError::TooLarge { bytes: u
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn advice_has_three_digits_and_is_not_below() {
+        for rate in [1e-18, 3.141_59e-9, 1.0e-8, 9.999e-5, 0.001_234_5, 0.25] {
+            let advised: f64 = std::format!("{:.2e}", advised_rate(rate)).parse().unwrap();
+            assert!(advised >= rate && advised <= rate * 1.01, "{rate}: {advised}");
+        }
+    }
 
     #[test]
     fn promises_outside_what_a_digest_gives_are_refused() {

@@ -52,6 +52,6 @@ pub use cuckoo::CuckooPlan;
 pub use d_left::DLeftPlan;
 pub use error::SizingError;
 pub use layers::GrowthPlan;
-pub(crate) use limits::check_rate;
 pub use limits::{MAX_BYTES, MAX_HASHES, lowest_rate};
+pub(crate) use limits::{advised_rate, check_rate};
 pub use window::WindowPlan;

@@ -7,8 +7,8 @@ use crate::cuckoo::table::{Places, Search, Table};
 use crate::error::Error;
 use crate::hash::KeyHasher;
 use crate::plan::Plan;
-use crate::sizing::SizingError;
 use crate::sizing::cuckoo::CuckooPlan;
+use crate::sizing::{SizingError, advised_rate};
 
 /// Every choice a [`CuckooFilter`] has.
 ///
@@ -98,18 +98,27 @@ impl CuckooBuilder {
         let plan = match (self.layout, self.buckets, self.keys, self.bytes) {
             (Some(layout), Some(buckets), Some(keys), _) => CuckooPlan::with_buckets(layout, buckets, keys)?,
             (Some(layout), Some(buckets), None, _) => CuckooPlan::filled(layout, buckets)?,
-            (None, Some(buckets), ..) => {
-                return Err(SizingError::BlocksOutOfRange { got: buckets, multiple_of: 1 });
-            }
+            (None, Some(_), ..) => return Err(NO_LAYOUT),
             (layout, None, Some(keys), None) => CuckooPlan::for_rate_with(layout, keys, rate)?,
             (layout, None, Some(keys), Some(bytes)) => CuckooPlan::for_bytes_with(layout, keys, bytes)?,
             (layout, None, None, Some(bytes)) => CuckooPlan::for_capacity_with(layout, bytes, rate)?,
-            (_, None, None, None) => return Err(SizingError::ZeroKeys),
+            (_, None, None, None) => return Err(NO_SIZE),
         };
         // Where the table was given, a rate is a condition and not a wish.
         if let Some(rate) = self.rate.filter(|rate| *rate < plan.rate()) {
-            let needed = CuckooPlan::for_rate_with(self.layout, plan.keys(), rate)?;
-            return Err(SizingError::TooLarge { bytes: needed.bytes(), limit: plan.bytes() });
+            return Err(match (self.buckets, self.bytes) {
+                (None, Some(bytes)) => {
+                    let needed = CuckooPlan::for_rate_with(self.layout, plan.keys(), rate)?;
+                    SizingError::TooLarge { bytes: needed.bytes(), limit: bytes }
+                }
+                _ => SizingError::RateOutOfReach {
+                    asked: rate,
+                    lowest: advised_rate(plan.rate()),
+                    keys: plan.keys(),
+                    of: "in so many buckets of this layout",
+                    instead: "give more buckets, longer fingerprints or fewer keys",
+                },
+            });
         }
         plan.within(self.bytes.unwrap_or(u64::MAX).min(self.max_bytes.unwrap_or(u64::MAX)))
     }
@@ -126,3 +135,13 @@ impl CuckooBuilder {
         Ok(CuckooFilter::from_parts(table, self.hasher, promise, Search::new(self.max_kicks)))
     }
 }
+
+const NO_LAYOUT: SizingError = SizingError::Incomplete {
+    missing: "a number of buckets alone is no size: how many fingerprints a bucket has, and how long they are, is missing",
+    give: "a layout, or a number of keys instead of the buckets",
+};
+
+const NO_SIZE: SizingError = SizingError::Incomplete {
+    missing: "nothing says how large the filter is to be",
+    give: "a number of keys, or the bytes, or a layout and a number of buckets",
+};

@@ -238,6 +238,31 @@ fn what_it_says_of_itself() {
 }
 
 #[test]
+fn choices_that_make_no_filter_are_told_what_to_give() {
+    let layout = CuckooLayout::new(4, 8).unwrap();
+    let builder = CuckooFilter::builder;
+    let table = || builder().layout(layout).buckets(100);
+    for (choices, says) in [
+        (builder().buckets(10), &["how many fingerprints a bucket has", "give a layout"][..]),
+        (builder().rate(0.01), &["nothing says how large", "give a number of keys"]),
+        (builder().layout(layout), &["nothing says how large", "a layout and a number of buckets"]),
+        (table().rate(0.001), &["a rate of 1e-3 is too low for 371 keys", "ask for 2.86e-2", "more buckets"]),
+        (table().keys(50).rate(0.001), &["too low for 50 keys in so many buckets", "fewer keys"]),
+        (builder().layout(layout).buckets(0), &["the number of buckets can't be 0"]),
+        (builder().keys(0), &["at least 1 key"]),
+        (builder().keys(1_000).rate(1e-15), &["too low for 1000 keys", "use a Bloom filter"]),
+        (builder().bytes(1 << 20).rate(1e-15), &["too low for", "use a Bloom filter"]),
+        (builder().layout(layout).keys(1_000).rate(1e-4), &["in a table of this layout", "longer finger"]),
+        // Bytes are a limit, and one is named.
+        (builder().keys(1_000).bytes(1_000).rate(0.001), &["needs 17", "the limit is 1000"]),
+    ] {
+        let message = std::format!("{}", choices.plan().unwrap_err());
+        assert!(says.iter().all(|words| message.contains(words)), "{message}");
+    }
+    assert!(table().rate(0.0286).build().is_ok(), "the advice can be followed");
+}
+
+#[test]
 fn bodies_that_were_never_written_are_refused_and_harmless() {
     for layout in layouts() {
         let mut random = Random(u64::from(layout.bucket_bits()));

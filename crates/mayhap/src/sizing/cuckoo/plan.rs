@@ -6,7 +6,7 @@ use crate::bits::BLOCK_BYTES;
 use crate::cuckoo::CuckooLayout;
 use crate::sizing::error::SizingError;
 use crate::sizing::limits::{
-    BEYOND_COUNTING, MAX_BYTES, check_bytes, check_promise, check_rate, lowest_rate,
+    BEYOND_COUNTING, MAX_BYTES, advised_rate, check_bytes, check_promise, check_rate, lowest_rate,
 };
 use crate::sizing::search::least;
 
@@ -31,27 +31,43 @@ pub struct CuckooPlan {
 impl CuckooPlan {
     /// The least memory in which `keys` keys fit and have a rate of at most `rate`.
     ///
+    /// A table may be twice as large as the keys need to fit, and so half as full, but no larger: that halves the rate, as
+    /// one more bit in every fingerprint does for far less. So there is a lowest rate, that of fingerprints of 32 bits,
+    /// about 6 · 10⁻¹¹ for many keys; the error for lower ones names it.
+    ///
     /// Fails for 0 keys, a rate outside (0, 1) or below [`lowest_rate`] or below what fingerprints of 32 bits give, and
     /// sizes above [`MAX_BYTES`].
     pub fn for_rate(keys: u64, rate: f64) -> Result<Self, SizingError> {
         Self::for_rate_with(None, keys, rate)
     }
 
-    /// The same with a given layout, if there is one. Fails as [`for_rate`](Self::for_rate) does.
+    /// The same with a given layout, if there is one. Fails as [`for_rate`](Self::for_rate) does, and for rates below what
+    /// the fingerprints of that layout give.
     pub fn for_rate_with(layout: Option<CuckooLayout>, keys: u64, rate: f64) -> Result<Self, SizingError> {
         check_promise(keys, rate)?;
         let plan = |layout| Self::least(layout, keys, rate);
         match layout {
             Some(layout) => plan(layout),
-            None => best(layouts(), plan, |plan, best| plan.bytes() < best.bytes()),
+            None => best(layouts(), plan, |plan, best| plan.bytes() < best.bytes()).map_err(of_all_layouts),
         }
     }
 
-    /// The same for the first of many layers: only layouts whose fingerprints find their way in far larger tables, too.
-    pub(crate) fn for_growing(keys: u64, rate: f64) -> Result<Self, SizingError> {
+    /// The same for the first of many layers: only layouts whose fingerprints find their way in far larger tables, too, and
+    /// of those only plans that `will_do`.
+    pub(crate) fn for_growing(
+        keys: u64,
+        rate: f64,
+        will_do: impl Fn(&Self) -> bool,
+    ) -> Result<Self, SizingError> {
         check_promise(keys, rate)?;
-        let plan = |layout| Self::least(layout, keys, rate);
+        let too_low = || out_of_reach(rate, 1.0, keys);
+        let plan = |layout| Self::least(layout, keys, rate)?.some_if(&will_do).ok_or_else(too_low);
         best(layouts().filter(|layout| can_grow(*layout)), plan, |plan, best| plan.bytes() < best.bytes())
+            .map_err(of_all_layouts)
+    }
+
+    fn some_if(self, will_do: impl Fn(&Self) -> bool) -> Option<Self> {
+        will_do(&self).then_some(self)
     }
 
     /// `keys` keys in at most `bytes` bytes, in the layout with the lowest rate. The promised rate is the expected one.
@@ -79,7 +95,8 @@ impl CuckooPlan {
 
     /// As many keys as at most `bytes` bytes hold at a rate of at most `rate`, in the layout that holds the most.
     ///
-    /// Fails for a rate outside (0, 1), sizes above [`MAX_BYTES`], and too little memory for one key at that rate.
+    /// Fails for a rate outside (0, 1) or below what fingerprints of 32 bits give, sizes above [`MAX_BYTES`], and too little
+    /// memory for one key at that rate.
     pub fn for_capacity(bytes: u64, rate: f64) -> Result<Self, SizingError> {
         Self::for_capacity_with(None, bytes, rate)
     }
@@ -104,11 +121,13 @@ impl CuckooPlan {
                 let needed = Self::for_rate_with(Some(layout), 1, rate)?.bytes();
                 return Err(SizingError::TooSmall { bytes, needed });
             }
+            // A table that would be nearly empty is refused, as it is when keys and rate are given.
+            Self::least(layout, keys, rate)?;
             Ok(Self { keys, rate, layout, buckets })
         };
         match layout {
             Some(layout) => plan(layout),
-            None => best(layouts(), plan, |plan, best| plan.keys > best.keys),
+            None => best(layouts(), plan, |plan, best| plan.keys > best.keys).map_err(of_all_layouts),
         }
     }
 
@@ -212,19 +231,24 @@ impl CuckooPlan {
     fn least(layout: CuckooLayout, keys: u64, rate: f64) -> Result<Self, SizingError> {
         let per_line = u64::from(layout.buckets_per_line());
         let most = MAX_BUCKETS / per_line;
-        let holds = |blocks: u64| {
-            let buckets = blocks * per_line;
-            capacity(layout, buckets) >= keys && super::rate(layout, keys, buckets) <= rate
-        };
-        // With memory without end only shared digests are left, and those are a quarter of the rate at most; but a layout
-        // whose fingerprints are too short for the rate is not to be helped with that.
         let guess = keys / (per_line * u64::from(layout.entries_per_bucket())) + 1;
-        let blocks = least(guess, 1..=most, holds).ok_or(BEYOND_COUNTING)?;
+        let full = least(guess, 1..=most, |blocks| capacity(layout, blocks * per_line) >= keys)
+            .ok_or(BEYOND_COUNTING)?;
+        let emptiest = full.saturating_mul(EMPTIEST).min(most);
+        let rate_in = |blocks: u64| super::rate(layout, keys, blocks * per_line);
+        let blocks = least(full, full..=emptiest, |blocks| rate_in(blocks) <= rate).ok_or_else(|| {
+            out_of_reach(rate, advised_rate(rate_in(emptiest).max(lowest_rate(keys))), keys)
+        })?;
         let plan = Self { keys, rate, layout, buckets: blocks * per_line };
         check_bytes(plan.bytes(), MAX_BYTES)?;
         Ok(plan)
     }
 }
+
+/// How many times as large as its keys need to fit a table may be, to keep a rate by being emptier. Twice is one bit of a
+/// fingerprint. Without a limit, fingerprints that are too short for the rate would be paid for with tables that are
+/// nearly empty: gigabytes for a thousand keys.
+const EMPTIEST: u64 = 2;
 
 /// Every layout, those that are faster first: of two that need the same memory the first is chosen.
 fn layouts() -> impl Iterator<Item = CuckooLayout> {
@@ -235,7 +259,7 @@ fn layouts() -> impl Iterator<Item = CuckooLayout> {
     packed.chain(bits().filter_map(CuckooLayout::semi_sorted))
 }
 
-/// The best plan of all layouts; if none has one, the last reason.
+/// The best plan of all layouts; if none has one, the reason that is nearest to having one.
 fn best(
     layouts: impl Iterator<Item = CuckooLayout>,
     plan: impl Fn(CuckooLayout) -> Result<CuckooPlan, SizingError>,
@@ -245,11 +269,42 @@ fn best(
     for layout in layouts {
         best = match (best, plan(layout)) {
             (Ok(best), Ok(plan)) if better(&plan, &best) => Ok(plan),
+            (Err(before), Err(error)) => Err(nearer(before, error)),
             (Err(_), plan) => plan,
             (best, _) => best,
         };
     }
     best
+}
+
+/// Of two layouts' reasons, that of the lower rate. Where another is too large, or too small, its rate was low enough.
+fn nearer(before: SizingError, error: SizingError) -> SizingError {
+    use SizingError::{RateOutOfReach, ZeroKeys};
+    match (before, error) {
+        (ZeroKeys, error) => error,
+        (RateOutOfReach { lowest, .. }, RateOutOfReach { lowest: other, .. }) if lowest <= other => before,
+        (before, RateOutOfReach { .. }) if !matches!(before, RateOutOfReach { .. }) => before,
+        (_, error) => error,
+    }
+}
+
+fn out_of_reach(asked: f64, lowest: f64, keys: u64) -> SizingError {
+    let (of, instead) = ("in a table of this layout", "choose one with longer fingerprints");
+    SizingError::RateOutOfReach { asked, lowest, keys, of, instead }
+}
+
+/// The same reason, where no layout was asked for.
+fn of_all_layouts(error: SizingError) -> SizingError {
+    match error {
+        SizingError::RateOutOfReach { asked, lowest, keys, .. } => SizingError::RateOutOfReach {
+            asked,
+            lowest,
+            keys,
+            of: "in a cuckoo filter, whose fingerprints have 32 bits at most",
+            instead: "use a Bloom filter",
+        },
+        error => error,
+    }
 }
 
 fn blocks(layout: CuckooLayout, buckets: u64) -> u64 {
@@ -271,7 +326,8 @@ fn bytes_for(layout: CuckooLayout, keys: u64) -> u64 {
 /// Refuses a number of buckets that no table has.
 fn check_buckets(layout: CuckooLayout, buckets: u64) -> Result<(), SizingError> {
     if buckets == 0 {
-        return Err(SizingError::BlocksOutOfRange { got: buckets, multiple_of: 1 });
+        let what = "the number of buckets";
+        return Err(SizingError::OutOfRange { what, got: 0, least: 1, most: MAX_BUCKETS });
     }
     let bytes = blocks(layout, buckets).saturating_mul(BLOCK_BYTES as u64);
     if buckets > MAX_BUCKETS {
@@ -328,9 +384,44 @@ mod tests {
         }
     }
 
+    /// The lowest rate that is left, if the one asked for is out of reach.
+    fn lowest(plan: Result<CuckooPlan, SizingError>) -> f64 {
+        match plan {
+            Err(SizingError::RateOutOfReach { lowest, .. }) => lowest,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn no_table_is_nearly_empty_to_keep_a_rate() {
+        for keys in [1, 3, 10, 100, 1_000, 1_000_000, 100_000_000] {
+            let none = 1e-15_f64.max(lowest_rate(keys));
+            let least = lowest(CuckooPlan::for_rate(keys, none));
+            assert!(least < 3e-10, "{keys}: {least}");
+            let plan = CuckooPlan::for_rate(keys, least).unwrap();
+            assert!(keys < 1_000 || plan.bits_per_key() < 300.0, "{plan:?}");
+            assert!(CuckooPlan::for_capacity(plan.bytes(), least).is_ok(), "{plan:?}");
+            lowest(CuckooPlan::for_capacity(plan.bytes(), none));
+            for layout in layouts() {
+                let none = least / 4.0;
+                if none < lowest_rate(keys) {
+                    continue;
+                }
+                let least = lowest(CuckooPlan::for_rate_with(Some(layout), keys, none));
+                assert!(least >= 1.0 || CuckooPlan::for_rate_with(Some(layout), keys, least).is_ok());
+            }
+        }
+        let short = CuckooLayout::new(4, 4).unwrap();
+        assert!(lowest(CuckooPlan::for_rate_with(Some(short), 100, 0.001)) > 0.1);
+        // A bit less of a fingerprint is still made up for.
+        let layout = CuckooLayout::new(4, 12).unwrap();
+        let plan = CuckooPlan::for_rate_with(Some(layout), 1_000_000, 0.001).unwrap();
+        assert!(plan.load() > 0.47 && plan.load() < 0.55, "{plan:?}");
+    }
+
     #[test]
     fn impossible_plans_are_refused_with_the_reason() {
-        use SizingError::{BlocksOutOfRange, RateOutOfRange, RateTooLow, TooLarge, TooSmall, ZeroKeys};
+        use SizingError::{OutOfRange, RateOutOfRange, RateTooLow, TooLarge, TooSmall, ZeroKeys};
         let layout = CuckooLayout::new(4, 16).unwrap();
         assert_eq!(CuckooPlan::for_rate(0, 0.01), Err(ZeroKeys));
         assert_eq!(CuckooPlan::with_buckets(layout, 10, 0), Err(ZeroKeys));
@@ -340,7 +431,7 @@ mod tests {
         assert!(matches!(CuckooPlan::for_bytes(1_000, 64), Err(TooSmall { bytes: 64, needed: 65.. })));
         assert!(matches!(CuckooPlan::for_capacity(63, 0.01), Err(TooSmall { bytes: 63, needed: 64 })));
         assert!(matches!(CuckooPlan::with_buckets(layout, 10, 41), Err(TooSmall { .. })));
-        assert_eq!(CuckooPlan::filled(layout, 0), Err(BlocksOutOfRange { got: 0, multiple_of: 1 }));
+        assert!(matches!(CuckooPlan::filled(layout, 0), Err(OutOfRange { got: 0, least: 1, .. })));
         assert!(matches!(CuckooPlan::filled(layout, u64::MAX), Err(TooLarge { .. })));
         assert!(matches!(CuckooPlan::for_rate(1 << 60, 0.5), Err(TooLarge { .. } | RateTooLow { .. })));
         let plan = CuckooPlan::for_rate(1_000_000, 0.01).unwrap();
