@@ -10,9 +10,9 @@ use crate::cuckoo::layout::CuckooLayout;
 use crate::cuckoo::table::Search;
 use crate::error::Error;
 use crate::hash::KeyHasher;
-use crate::sizing::SizingError;
 use crate::sizing::cuckoo::CuckooPlan;
 use crate::sizing::layers::MAX_LAYERS;
+use crate::sizing::{SizingError, advised_rate};
 
 /// Every choice a [`ScalableCuckoo`] has.
 ///
@@ -71,6 +71,9 @@ choices!(ScalableCuckooBuilder {
     layout: CuckooLayout,
 
     /// Refuse to be larger than this, at the beginning and when growing.
+    ///
+    /// The limit is that of this filter and isn't kept in files, because it says something about a machine: one that was
+    /// read grows without it until [`set_max_bytes`](ScalableCuckoo::set_max_bytes) sets it again.
     max_bytes: u64,
 });
 
@@ -92,34 +95,78 @@ impl ScalableCuckooBuilder {
     /// The plan of the first layer, without making the filter.
     ///
     /// # Errors
-    /// When the choices ask for what can't be.
+    /// When the choices ask for what can't be: a rate, for example, at which the filter couldn't grow a hundredfold (or to
+    /// its [`max_layers`](Self::max_layers), if that is less). The error names the lowest at which it can.
     pub fn plan(&self) -> Result<CuckooPlan, SizingError> {
         Ok(self.choose()?.0)
     }
 
     fn choose(&self) -> Result<(CuckooPlan, Settings), SizingError> {
         crate::sizing::check_rate(self.rate)?;
-        let keys = self.keys.unwrap_or(0);
         if self.expansion == 0 {
             return Err(SizingError::ZeroExpansion);
         }
+        let keys = self.keys.ok_or(NO_KEYS)?;
+        let (plan, settings) = match self.choose_at(keys, self.rate) {
+            Ok((_, settings)) if !settings.can_grow() => return Err(self.out_of_reach(keys)),
+            // What a layer may have is not what was asked for.
+            Err(SizingError::RateTooLow { .. } | SizingError::RateOutOfReach { .. })
+                if self.max_layers > 1 =>
+            {
+                return Err(self.out_of_reach(keys));
+            }
+            other => other?,
+        };
+        Ok((plan.within(self.max_bytes.unwrap_or(u64::MAX))?, settings))
+    }
+
+    /// The first layer at a rate, whether or not there can be others.
+    fn choose_at(&self, keys: u64, rate: f64) -> Result<(CuckooPlan, Settings), SizingError> {
         let expansion_bits = self.expansion.checked_next_power_of_two().map_or(63, u64::trailing_zeros);
-        let mut settings = Settings {
+        let settings_of = |layout, first_buckets| Settings {
             keys,
-            rate: self.rate,
-            layout: FIRST_GUESS,
-            first_buckets: 1,
+            rate,
+            layout,
+            first_buckets,
             expansion_bits,
             max_layers: self.max_layers,
             max_bytes: self.max_bytes,
         };
+        let share = settings_of(FIRST_GUESS, 1).layer_rate(0);
+        let can_grow = |plan: &CuckooPlan| settings_of(plan.layout(), plan.buckets()).can_grow();
         let plan = match self.layout {
-            Some(layout) => CuckooPlan::for_rate_with(Some(layout), keys, settings.layer_rate(0))?,
-            // Short fingerprints in small buckets don't find their way in the large layers to come.
-            None => CuckooPlan::for_growing(keys, settings.layer_rate(0))?,
+            Some(layout) => CuckooPlan::for_rate_with(Some(layout), keys, share)?,
+            // Short fingerprints in small buckets don't find their way in the large layers to come. The best of the others
+            // nearly always can grow; at very low rates small buckets can, and the larger ones not.
+            None => match CuckooPlan::for_growing(keys, share, |_| true)? {
+                best if can_grow(&best) => best,
+                best => CuckooPlan::for_growing(keys, share, can_grow).unwrap_or(best),
+            },
         };
-        (settings.layout, settings.first_buckets) = (plan.layout(), plan.buckets());
-        Ok((plan.within(self.max_bytes.unwrap_or(u64::MAX))?, settings))
+        Ok((plan, settings_of(plan.layout(), plan.buckets())))
+    }
+
+    /// The error for a rate at which the filter couldn't grow, with the lowest at which it can.
+    fn out_of_reach(&self, keys: u64) -> SizingError {
+        const STEPS: u32 = 32;
+        let can_grow = |rate| self.choose_at(keys, rate).is_ok_and(|(_, settings)| settings.can_grow());
+        // Between a rate that is too low and one that isn't, on a logarithmic scale.
+        let (mut too_low, mut lowest) = (libm::log(self.rate), 0.0);
+        for _ in 0..STEPS {
+            let middle = f64::midpoint(too_low, lowest);
+            if can_grow(libm::exp(middle)) {
+                lowest = middle;
+            } else {
+                too_low = middle;
+            }
+        }
+        SizingError::RateOutOfReach {
+            asked: self.rate,
+            lowest: advised_rate(libm::exp(lowest)),
+            keys,
+            of: if self.layout.is_some() { OF_LAYOUT } else { OF_ANY },
+            instead: "use a ScalableBloom, or allow one layer only",
+        }
     }
 
     /// Makes the filter.
@@ -138,3 +185,11 @@ const FIRST_GUESS: CuckooLayout = match CuckooLayout::new(4, 16) {
     Some(layout) => layout,
     None => unreachable!(),
 };
+
+const NO_KEYS: SizingError = SizingError::Incomplete {
+    missing: "nothing says how large the first layer is to be",
+    give: "the number of keys that are certain to come",
+};
+
+const OF_ANY: &str = "in a cuckoo filter that grows, whose fingerprints have 32 bits at most";
+const OF_LAYOUT: &str = "in a cuckoo filter that grows from this layout";

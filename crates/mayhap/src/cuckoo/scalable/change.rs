@@ -2,6 +2,7 @@
 
 use core::convert::Infallible;
 
+use super::compact::Pass;
 use super::layer::Layer;
 use super::{ASKED_TOGETHER, ScalableCuckoo, newest_first};
 use crate::bits::{BLOCK_BYTES, Owned};
@@ -15,9 +16,12 @@ impl ScalableCuckoo {
     /// removed as often as it was added.
     ///
     /// # Errors
-    /// [`InsertError::TooManyCopies`] when the filter holds as many copies of the key as two buckets have places: copies
-    /// never make it grow. [`InsertError::Full`] and [`InsertError::Alloc`] when it can't grow. The filter is as it was
-    /// then, byte for byte.
+    /// [`InsertError::TooManyCopies`] when the filter holds as many copies of the key as two buckets have places: there are
+    /// no more of a key, however large the filter is, though the copies it may have take room as other keys do, and can
+    /// make it grow. [`InsertError::Full`] at [`max_layers`](super::ScalableCuckooBuilder::max_layers) and
+    /// [`max_bytes`](super::ScalableCuckooBuilder::max_bytes), [`InsertError::RateSpent`] when fingerprints of 32 bits
+    /// wouldn't keep the rate of another layer, [`InsertError::Alloc`] when there is no memory for it. The filter is as it
+    /// was then, byte for byte.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
         let digest = self.hash(key);
@@ -44,7 +48,8 @@ impl ScalableCuckoo {
     /// added, and removing it would remove the other.
     ///
     /// # Errors
-    /// [`InsertError::Full`] and [`InsertError::Alloc`] when it can't grow. The filter is as it was then.
+    /// [`InsertError::Full`], [`InsertError::RateSpent`] and [`InsertError::Alloc`] when it can't grow, as
+    /// [`insert`](Self::insert). The filter is as it was then.
     #[inline]
     pub fn insert_unique<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
         let digest = self.hash(key);
@@ -186,7 +191,7 @@ impl ScalableCuckoo {
         for layer in &mut self.layers {
             layer.table.clear();
         }
-        self.compacted = 0;
+        self.pass = Pass::default();
     }
 
     /// Starts loading the lines of some digests in the largest layers, and keeps the digests.
@@ -216,17 +221,16 @@ impl ScalableCuckoo {
         layer.table.insert(digest, false, &mut self.search)?;
         self.layers.try_reserve(1).map_err(|_| InsertError::Full)?;
         self.layers.push(layer);
-        self.compacted = 0;
+        self.pass = Pass::default();
         Ok(())
     }
 
     fn next_layer(&self) -> Result<Layer<Owned>, InsertError> {
         let number = u32::try_from(self.layers.len()).map_err(|_| InsertError::Full)?;
-        let design = self
-            .settings
-            .design(number)
-            .filter(|_| number < self.settings.max_layers)
-            .ok_or(InsertError::Full)?;
+        if number >= self.settings.max_layers {
+            return Err(InsertError::Full);
+        }
+        let design = self.settings.design(number)?;
         let bytes = design.lines().saturating_mul(BLOCK_BYTES as u64).saturating_add(self.len_bytes());
         if self.settings.max_bytes.is_some_and(|limit| bytes > limit) {
             return Err(InsertError::Full);

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::ScalableCuckoo;
+use super::compact::Pass;
 use super::layer::{Design, Layer, Settings};
 #[cfg(feature = "std")]
 use crate::bits::Mapped;
@@ -143,7 +144,9 @@ impl<S: Blocks> ScalableCuckoo<S> {
             table: Table::from_parts(lines, design.layout, design.places, len),
             capacity: design.capacity,
         });
-        Ok(Self::from_parts(layers.collect(), settings, hasher, Search::new(max_kicks)))
+        let mut filter = Self::from_parts(layers.collect(), settings, hasher, Search::new(max_kicks));
+        filter.pass = Pass::UNKNOWN;
+        Ok(filter)
     }
 }
 

@@ -113,23 +113,50 @@ impl Settings {
     }
 
     /// The layer with this number, the first being 0: as many keys as fit, and the shortest fingerprints that keep its
-    /// rate. Nothing if there is no such layer.
-    pub(super) fn design(&self, number: u32) -> Option<Design> {
+    /// rate.
+    ///
+    /// # Errors
+    /// [`InsertError::RateSpent`] when the longest fingerprints don't keep it, [`InsertError::Full`] when there are too many
+    /// buckets to count.
+    pub(super) fn design(&self, number: u32) -> Result<Design, InsertError> {
         let short_bits = self.layout.fingerprint_bits();
-        let buckets = self.places(number, short_bits)?.buckets();
+        let buckets = self.places(number, short_bits).ok_or(InsertError::Full)?.buckets();
         // The first layer is for the keys that were asked for; in the others the hash that finds the other bucket is one
         // of the first layer's shorter fingerprints, so that is what the load depends on.
         let capacity = if number == 0 { self.keys } else { capacity(self.layout, buckets) };
         let rate = self.layer_rate(number);
         let keeps = |bits: &u32| rate_of_values(fingerprints(short_bits, *bits), capacity, buckets) <= rate;
-        let bits = (short_bits..=CuckooLayout::MAX_BITS).find(keeps)?;
-        Some(Design { layout: self.layout.with_bits(bits)?, places: self.places(number, bits)?, capacity })
+        let bits = (short_bits..=CuckooLayout::MAX_BITS).find(keeps).ok_or(InsertError::RateSpent)?;
+        let layout = self.layout.with_bits(bits).ok_or(InsertError::RateSpent)?;
+        let places = self.places(number, bits).ok_or(InsertError::Full)?;
+        Ok(Design { layout, places, capacity })
+    }
+
+    /// Whether its layers keep their rates until there are [`LEAST_GROWTH`] times the buckets of the first one, or as many
+    /// layers as it may have.
+    pub(super) fn can_grow(&self) -> bool {
+        let mut size = 0u64;
+        for number in 0..self.max_layers {
+            match self.design(number) {
+                Err(InsertError::RateSpent) => return false,
+                Err(_) => return true,
+                Ok(design) => size = size.saturating_add(design.places.buckets() / self.first_buckets),
+            }
+            if size >= LEAST_GROWTH {
+                return true;
+            }
+        }
+        true
     }
 
     /// An empty layer.
     pub(super) fn new_layer(&self, number: u32) -> Result<Layer<Owned>, InsertError> {
-        let design = self.design(number).ok_or(InsertError::Full)?;
+        let design = self.design(number)?;
         let table = Table::new(design.layout, design.places).map_err(InsertError::Alloc)?;
         Ok(Layer { table, capacity: design.capacity })
     }
 }
+
+/// How many times as large as its first layer a filter can become at least, as far as its rate goes. Less is no growth
+/// that anybody would choose a growing filter for.
+pub(super) const LEAST_GROWTH: u64 = 100;

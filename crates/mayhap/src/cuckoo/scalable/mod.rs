@@ -39,8 +39,13 @@
 //! Reserve as many keys as are certain to come.
 //!
 //! Growing ends at [`max_layers`](ScalableCuckooBuilder::max_layers) or [`max_bytes`](ScalableCuckooBuilder::max_bytes), if
-//! that was set, with [`InsertError::Full`](crate::InsertError::Full) and an unchanged filter. As in a cuckoo filter the
-//! copies of a key are limited, and **only what was added may be removed**.
+//! that was set, with [`InsertError::Full`](crate::InsertError::Full) and an unchanged filter. And it ends where
+//! fingerprints of 32 bits don't keep the share of the next layer, with
+//! [`InsertError::RateSpent`](crate::InsertError::RateSpent). That is far away at everyday rates: at 10⁻⁶ a filter that
+//! doubles has grown 10⁷-fold before. Below 10⁻⁷ it is near, and a filter that couldn't grow a hundredfold isn't made: the
+//! lowest rate is about 3.2 · 10⁻⁸ (for 10⁸ keys 3.8 · 10⁻⁸). For lower ones there is
+//! [`ScalableBloom`](crate::ScalableBloom), which can't remove. As in a cuckoo filter the copies of a key are limited, and
+//! **only what was added may be removed**.
 
 mod builder;
 mod change;
@@ -62,6 +67,7 @@ use super::table::Search;
 use crate::bits::{Blocks, Line as _, Owned};
 use crate::error::Error;
 use crate::hash::{Digest, Key, KeyHasher, in_chunks};
+use compact::Pass;
 use layer::{Layer, Settings};
 
 /// A cuckoo filter that grows by layers, keeps its rate, and can shrink again.
@@ -92,17 +98,29 @@ pub struct ScalableCuckoo<S = Owned> {
     settings: Settings,
     hasher: KeyHasher,
     search: Search,
-    /// The bucket of the newest layer at which compaction goes on.
-    compacted: u64,
+    /// How far compaction is in the newest layer.
+    pass: Pass,
 }
 
 impl ScalableCuckoo {
     /// A filter whose first layer is for `keys` keys, and that answers "mayhap" for at most `rate` of the absent keys
-    /// however many are added. Each layer is twice as large as the one before it.
+    /// however many it takes. Each layer is twice as large as the one before it.
+    ///
+    /// It can grow at least a hundredfold, if there is memory, and far more at all but the lowest rates; about 3.2 · 10⁻⁸
+    /// is the lowest.
+    ///
+    /// ```
+    /// use mayhap::ScalableCuckoo;
+    ///
+    /// assert!(ScalableCuckoo::with_rate(1_000, 3.3e-8).is_ok());
+    /// let refused = ScalableCuckoo::with_rate(1_000, 1e-8).unwrap_err().to_string();
+    /// assert!(refused.contains("or more, or use a ScalableBloom"), "{refused}");
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// When `keys` is 0, `rate` isn't between 0 and 1 or is lower than a 64-bit digest or a fingerprint of 32 bits can
-    /// give, or the memory can't be had.
+    /// When `keys` is 0, `rate` isn't between 0 and 1 or is so low that fingerprints of 32 bits wouldn't let the filter
+    /// grow a hundredfold, or the memory can't be had.
     pub fn with_rate(keys: u64, rate: f64) -> Result<Self, Error> {
         Self::builder().keys(keys).rate(rate).build()
     }
@@ -190,7 +208,7 @@ impl<S: Blocks> ScalableCuckoo<S> {
     }
 
     fn from_parts(layers: Vec<Layer<S>>, settings: Settings, hasher: KeyHasher, search: Search) -> Self {
-        Self { layers, settings, hasher, search, compacted: 0 }
+        Self { layers, settings, hasher, search, pass: Pass::default() }
     }
 
     /// Fingerprints in the filter: keys added and not removed, every copy counted.
@@ -235,13 +253,14 @@ impl<S: Blocks> ScalableCuckoo<S> {
         self.settings.max_layers
     }
 
-    /// The most bytes it may grow to.
+    /// The most bytes it may grow to. Not kept in files: a filter that was read has no limit.
     #[must_use]
     pub fn max_bytes(&self) -> Option<u64> {
         self.settings.max_bytes
     }
 
-    /// Sets how many bytes it may grow to from now on. What it has already stays.
+    /// Sets how many bytes it may grow to from now on. What it has already stays. A file doesn't keep the limit: set it again
+    /// after reading one.
     pub fn set_max_bytes(&mut self, limit: Option<u64>) {
         self.settings.max_bytes = limit;
     }
@@ -288,7 +307,7 @@ impl<S: Blocks> ScalableCuckoo<S> {
         self.settings.keys
     }
 
-    /// The rate it keeps, however many keys come.
+    /// The rate it keeps, however many keys it takes.
     #[must_use]
     pub fn planned_rate(&self) -> f64 {
         self.settings.rate
@@ -371,7 +390,13 @@ impl Clone for ScalableCuckoo {
     /// When the memory can't be had, as `Vec` does.
     fn clone(&self) -> Self {
         match self.layers.iter().map(Layer::try_clone).collect() {
-            Ok(layers) => Self::from_parts(layers, self.settings, self.hasher.clone(), self.search.clone()),
+            Ok(layers) => Self {
+                layers,
+                settings: self.settings,
+                hasher: self.hasher.clone(),
+                search: self.search.clone(),
+                pass: self.pass,
+            },
             Err(error) => panic!("{error}"),
         }
     }

@@ -154,31 +154,141 @@ fn memory_stays_near_that_of_one_filter() {
 
 #[test]
 fn errors_change_nothing() {
-    let mut filter = builder(None).max_layers(3).build().unwrap();
     let mut random = Random(3);
-    let mut failures = 0;
-    while failures < 20 {
+    for layout in layouts() {
+        let mut filter = builder(layout).max_layers(3).build().unwrap();
+        let mut failures = 0;
+        while failures < 20 {
+            let before = lines(&filter);
+            if let Err(error) = filter.insert_hash(Digest::new(random.next())) {
+                assert_eq!(error, InsertError::Full);
+                assert!(lines(&filter) == before, "{layout:?}");
+                failures += 1;
+            }
+        }
+        // A limit of memory is one, too.
+        let first = builder(layout).plan().unwrap().bytes();
+        let limit = first + first / 2;
+        let mut filter = builder(layout).max_bytes(limit).build().unwrap();
+        let mut before = lines(&filter);
+        while filter.insert_hash(Digest::new(random.next())).is_ok() {
+            before = lines(&filter);
+        }
+        assert!(filter.len_bytes() <= limit && lines(&filter) == before, "{layout:?}");
+        assert!(builder(layout).max_bytes(10).build().is_err());
+        // There are no more copies than two buckets have places, in a filter of any size.
+        let mut filter = builder(layout).build().unwrap();
+        let limit = u64::from(2 * filter.layout().entries_per_bucket());
+        for copies in 0..limit {
+            assert_eq!(filter.insert("apple"), Ok(copies == 0));
+        }
         let before = lines(&filter);
-        if let Err(error) = filter.insert_hash(Digest::new(random.next())) {
-            assert_eq!(error, InsertError::Full);
-            assert!(lines(&filter) == before);
-            failures += 1;
+        assert_eq!(filter.insert("apple"), Err(InsertError::TooManyCopies { limit }));
+        assert!(lines(&filter) == before && filter.layers.len() == 1, "{layout:?}");
+    }
+}
+
+#[test]
+fn growth_ends_where_the_rate_is_spent() {
+    // Just above the lowest rate there is for so many keys, and in layouts of every size.
+    for layout in layouts() {
+        let choices = |rate| {
+            let builder = ScalableCuckoo::builder().keys(20).rate(rate).expansion(4);
+            layout.map_or(builder.clone(), |layout| {
+                builder.layout(layout.with_bits(CuckooLayout::MAX_BITS).unwrap())
+            })
+        };
+        let lowest = lowest_rate(&choices(1e-12));
+        assert!(lowest > 1e-11 && lowest < 1e-6, "{layout:?}: {lowest}");
+        let mut filter = choices(lowest).build().unwrap();
+        let mut random = Random(9);
+        while filter.insert_hash(Digest::new(random.next())).is_ok() {}
+        for _ in 0..20 {
+            let before = lines(&filter);
+            assert_eq!(
+                filter.insert_hash(Digest::new(random.next())),
+                Err(InsertError::RateSpent),
+                "{layout:?}"
+            );
+            assert!(lines(&filter) == before, "{layout:?}");
+        }
+        let first = filter.layers()[0].buckets;
+        let buckets: u64 = filter.layers().iter().map(|layer| layer.buckets).sum();
+        assert!(buckets >= 100 * first && !filter.is_over_plan(), "{layout:?}: {buckets} of {first}");
+        // It is no more by being written and read.
+        let mut read = ScalableCuckoo::from_bytes(&filter.to_bytes().unwrap()).unwrap();
+        assert_eq!(read.insert_hash(Digest::new(random.next())), Err(InsertError::RateSpent));
+    }
+}
+
+/// The rate that the error for this one advises.
+fn lowest_rate(builder: &ScalableCuckooBuilder) -> f64 {
+    match builder.plan() {
+        Err(crate::sizing::SizingError::RateOutOfReach { lowest, .. }) => lowest,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn rates_that_forbid_growth_are_refused_and_the_advice_can_be_followed() {
+    let with = |keys, rate| ScalableCuckoo::builder().keys(keys).rate(rate);
+    for keys in [1, 10, 1_000, 1_000_000, 100_000_000] {
+        for rate in [1e-8, 1e-9, 1e-15] {
+            let lowest = lowest_rate(&with(keys, rate));
+            // What the documentation says.
+            let most = if keys <= 1_000_000 { 3.3e-8 } else { 3.9e-8 };
+            assert!(lowest < most && (keys < 1_000 || lowest > 3e-8), "{keys}: {lowest}");
+            let advised = std::format!("{lowest:.2e}").parse().unwrap();
+            assert!(with(keys, advised).plan().is_ok(), "{keys}, {rate}: {lowest}");
+            assert!(with(keys, advised * 0.95).plan().is_err(), "{keys}, {rate}: {lowest}");
+        }
+        // One that never grows has all of its rate to itself.
+        assert!(with(keys, 1e-9).max_layers(1).plan().is_ok());
+        // Fewer layers need less.
+        assert!(lowest_rate(&with(keys, 1e-9).max_layers(2)) < lowest_rate(&with(keys, 1e-9)));
+        for expansion in [1, 4, 64] {
+            let lowest = lowest_rate(&with(keys, 1e-12).expansion(expansion));
+            assert!(with(keys, lowest).expansion(expansion).plan().is_ok(), "{keys}, {expansion}: {lowest}");
         }
     }
-    // A limit of memory is one, too.
-    let mut filter = builder(None).max_bytes(1_000).build().unwrap();
-    while filter.insert_hash(Digest::new(random.next())).is_ok() {}
-    assert!(filter.len_bytes() <= 1_000);
-    assert!(builder(None).max_bytes(10).build().is_err());
-    // Copies neither grow it nor fill it.
-    let mut filter = builder(None).build().unwrap();
-    let limit = u64::from(2 * filter.layout().entries_per_bucket());
-    for copies in 0..limit {
-        assert_eq!(filter.insert("apple"), Ok(copies == 0));
+    // What the documentation says of the lowest everyday rates.
+    for keys in [1, 1_000, 1_000_000] {
+        let filter = with(keys, 1e-6).build().unwrap();
+        assert!((0..24).all(|number| filter.settings.design(number).is_ok()), "{keys}");
     }
-    let before = lines(&filter);
-    assert_eq!(filter.insert("apple"), Err(InsertError::TooManyCopies { limit }));
-    assert!(lines(&filter) == before && filter.layers.len() == 1);
+    let message = std::format!("{}", with(1_000, 1e-8).plan().unwrap_err());
+    assert!(message.contains("1000 keys") && message.contains("use a ScalableBloom"), "{message}");
+    let message = std::format!("{}", ScalableCuckoo::builder().build().unwrap_err());
+    assert!(message.contains("give the number of keys"), "{message}");
+}
+
+#[test]
+fn compaction_gets_on_though_it_is_saved_and_read_between_steps() {
+    for layout in layouts() {
+        let mut filter = builder(layout).build().unwrap();
+        let mut random = Random(21);
+        let digests: Vec<Digest> = (0..2_000).map(|_| Digest::new(random.next())).collect();
+        for digest in &digests {
+            filter.insert_hash(*digest).unwrap();
+        }
+        for digest in &digests[20..] {
+            assert!(filter.remove_hash(*digest));
+        }
+        let mut whole = filter.clone();
+        whole.compact();
+        let mut steps = 0;
+        while filter.compact_step(1) {
+            steps += 1;
+            assert!(steps < 20_000, "{layout:?}: {} layers are left", filter.layers.len());
+            if steps % 7 == 0 {
+                filter = ScalableCuckoo::from_bytes(&filter.to_bytes().unwrap()).unwrap();
+            } else if steps % 3 == 0 {
+                filter = filter.clone();
+            }
+        }
+        assert!(digests[..20].iter().all(|digest| filter.contains_hash(*digest)));
+        assert_eq!(filter.layers.len(), whole.layers.len(), "{layout:?}");
+    }
 }
 
 #[test]
@@ -239,7 +349,7 @@ fn what_can_not_be_is_refused() {
     let plan = |keys, rate| ScalableCuckoo::builder().keys(keys).rate(rate).plan();
     assert_eq!(plan(0, 0.01), Err(SizingError::ZeroKeys));
     assert!(matches!(plan(10, 0.0), Err(SizingError::RateOutOfRange { .. })));
-    assert!(matches!(plan(10, 1e-19), Err(SizingError::RateTooLow { .. })));
+    assert!(matches!(plan(10, 1e-19), Err(SizingError::RateOutOfReach { .. })));
     assert!(matches!(ScalableCuckoo::builder().keys(1).expansion(0).plan(), Err(SizingError::ZeroExpansion)));
     let even = ScalableCuckoo::builder().keys(10).expansion(1).build().unwrap();
     assert_eq!(even.expansion(), 1);

@@ -166,6 +166,14 @@ impl<S: Blocks> Table<S> {
         all.into_iter().filter(|fingerprint| *fingerprint != 0)
     }
 
+    /// Whether a bucket, or the other one of this fingerprint, has a free place.
+    pub(super) fn has_place(&self, bucket: u64, fingerprint: u32) -> bool {
+        let places = self.layout.entries_per_bucket() as usize;
+        [bucket, self.places.other(bucket, fingerprint)]
+            .into_iter()
+            .any(|bucket| self.entries(bucket).count() < places)
+    }
+
     /// How many buckets hold 0, 1, 2 … fingerprints.
     pub(super) fn bucket_loads(&self) -> [u64; 9] {
         let mut loads = [0; 9];
