@@ -19,6 +19,8 @@ pub(super) const UNKNOWN_ARGUMENT: &str = "Unknown argument received";
 
 pub(super) const FULL: &str = "Filter is full";
 pub(super) const MAX_EXPANSIONS: &str = "Maximum expansions reached";
+pub(super) const RATE_SPENT: &str =
+    "ERR the filter can't grow any further at its error rate: reserve a larger one, or with a higher ERROR";
 pub(super) const NO_MEMORY: &str = "ERR Insufficient memory";
 
 pub(super) const DELETE_NOT_FOUND: &str = "Not found";

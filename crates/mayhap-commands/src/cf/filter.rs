@@ -29,6 +29,8 @@ pub(super) enum Refusal {
     Expansions,
     /// It may not, or can't, have the memory to grow.
     Memory,
+    /// It can't keep its rate if it grows any further.
+    Rate,
     /// It has as many copies of the item as it keeps.
     Copies { limit: u64 },
 }
@@ -39,6 +41,7 @@ impl From<Refusal> for Reply {
             Refusal::Full => Self::error(errors::FULL),
             Refusal::Expansions => Self::error(errors::MAX_EXPANSIONS),
             Refusal::Memory => Self::error(errors::NO_MEMORY),
+            Refusal::Rate => Self::error(errors::RATE_SPENT),
             Refusal::Copies { limit } => errors::too_many_copies(limit),
         }
     }

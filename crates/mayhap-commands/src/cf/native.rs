@@ -62,6 +62,7 @@ impl NativeCuckoo {
             InsertError::TooManyCopies { limit } => Refusal::Copies { limit: *limit },
             InsertError::Full if is_last && native_expansion(&self.filter) == 0 => Refusal::Full,
             InsertError::Full if is_last => Refusal::Expansions,
+            InsertError::RateSpent => Refusal::Rate,
             _ => Refusal::Memory,
         }
     }
