@@ -40,7 +40,8 @@ choices!(WindowBuilder {
     /// The length of the window, in any unit of time: for so long a key is remembered, at least.
     window: u64,
 
-    /// The slots that the window has: a key is forgotten a slot after the window, at the latest. 4 if not given.
+    /// The slots that the window has: a key is forgotten a slot after the window, at the latest. 4 if not given, or as many
+    /// as a shorter window has instants.
     generations: u32,
 
     /// How many keys a window sees. A key that is seen in several slots counts in each of them.
@@ -69,7 +70,8 @@ impl WindowBuilder {
     /// When the choices ask for what can't be.
     pub fn plan(&self) -> Result<WindowPlan, SizingError> {
         let rate = self.rate.unwrap_or(DEFAULT_RATE);
-        let generations = self.generations.unwrap_or(DEFAULT_GENERATIONS);
+        let length = self.window.unwrap_or(self.keys);
+        let generations = self.generations.unwrap_or_else(|| default_generations(length));
         let burst = self.burst.unwrap_or(1.0);
         let plan = match self.window {
             Some(window) => {
@@ -106,4 +108,9 @@ impl WindowBuilder {
             plan: Plan { keys: plan.keys(), rate: plan.rate() },
         })
     }
+}
+
+/// A window of fewer instants than the usual slots has a slot for each.
+fn default_generations(length: u64) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX).clamp(1, DEFAULT_GENERATIONS)
 }

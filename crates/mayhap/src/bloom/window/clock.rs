@@ -37,6 +37,15 @@ impl Clock {
         Self { window, slots, slot: 0, last: 0, hand }.at(0)
     }
 
+    /// The same clock at instant 0.
+    pub(super) fn restarted(self) -> Self {
+        let hand = match self.hand {
+            Hand::Time => Hand::Time,
+            Hand::Insertions(_) => Hand::Insertions(0),
+        };
+        Self::new(self.window, self.slots, hand)
+    }
+
     /// The clock in a slot.
     pub(super) fn at(mut self, slot: u64) -> Self {
         self.slot = slot;

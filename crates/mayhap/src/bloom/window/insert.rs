@@ -108,9 +108,11 @@ impl WindowBloom {
         }
     }
 
-    /// Empties the filter. Its window, size, plan and time stay.
+    /// Empties the filter, and forgets the time: it is at instant 0 again, as when it was made, and by count no insertion
+    /// has been. Its window, size and plan stay.
     pub fn clear(&mut self) {
         self.ring.iter_mut().for_each(Generation::clear);
+        self.clock = self.clock.restarted();
     }
 
     /// Moves the clock on for up to `count` insertions now, and says how many of them belong to the newest slot: all of

@@ -60,6 +60,13 @@
 //! and [`expected_rate`](WindowBloom::expected_rate) tell. If every key has its own deadline, this is the wrong filter.
 //! The end of a slot empties one generation, at the speed of memory: less than 0.1 ms for each MiB, once in T/g. Nothing
 //! is allocated.
+//!
+//! **A wrong instant is believed.** Time never goes back, so one insertion with milliseconds for seconds, or from a clock
+//! that was years ahead, forgets everything at once, and from then on every true instant is before the newest one seen:
+//! no slot ends any more, nothing is forgotten, and the newest generation fills up until it answers "mayhap" to
+//! everything. [`slot_end`](WindowBloom::slot_end) shows it, files and merging keep it. The remedy is
+//! [`clear`](WindowBloom::clear), which forgets the time too, or a new filter; to be safe, compare instants with the time
+//! before you give them. A question with a wrong instant does no harm.
 
 mod builder;
 mod clock;
@@ -130,7 +137,7 @@ struct Generation<S> {
 }
 
 impl WindowBloom {
-    /// A window of the last `keys` insertions, in the default number of slots.
+    /// A window of the last `keys` insertions, in the default number of slots, or in `keys` slots if that is less.
     ///
     /// # Errors
     /// As [`by_count`](Self::by_count).
@@ -237,7 +244,8 @@ impl<S: Blocks> WindowBloom<S> {
         self.by_age().zip(0..live).map(|(generation, _)| &generation.filter)
     }
 
-    /// An empty filter of the same window, size, hash, plan and time: one that can be merged with this.
+    /// An empty filter of the same window, size, hash, plan and time: one that can be merged with this. For one at instant
+    /// 0, [clear](Self::clear) it.
     ///
     /// # Errors
     /// When the memory can't be had.

@@ -85,7 +85,7 @@ fn what_does_not_fit_is_not_merged() {
 }
 
 #[test]
-fn an_empty_copy_fits_and_clear_leaves_the_time() {
+fn an_empty_copy_fits_and_clear_forgets_the_time() {
     let mut filter = roomy(100, 4);
     filter.insert_at("apple", 1_234);
     let mut empty = filter.empty_like().unwrap();
@@ -93,9 +93,44 @@ fn an_empty_copy_fits_and_clear_leaves_the_time() {
     empty.merge(&filter).unwrap();
     assert!(empty == filter);
     filter.clear();
-    assert!(filter == filter.empty_like().unwrap() && filter.slot_end() == 1_249);
-    assert!(filter.insert_at("apple", 0), "new, at 1 234");
-    assert!(filter.contains_at("apple", 1_334));
+    assert!(filter == roomy(100, 4) && filter.slot_end() == 24);
+    assert!(filter.insert_at("apple", 0), "new");
+    assert!(filter.contains_at("apple", 100) && !filter.contains_at("apple", 125));
+    // One instant in another unit stops all forgetting, until the filter is cleared.
+    filter.insert_at("pear", 1_234_000);
+    filter.insert_at("plum", 1_235);
+    assert!(filter.contains_at("plum", 100_000));
+    filter.clear();
+    filter.insert_at("plum", 1_235);
+    assert!(filter.contains_at("plum", 1_335) && !filter.contains_at("plum", 1_375));
+    let read = WindowBloom::from_bytes(&filter.to_bytes().unwrap()).unwrap();
+    assert!(read == filter);
+    // By count no insertion has been.
+    let made = WindowBloom::by_count(100, 4, 0.01).unwrap();
+    let mut filter = made.clone();
+    filter.extend(0..1_000u32);
+    filter.clear();
+    assert!(filter == made && filter.inserted() == Some(0));
+    assert!(WindowBloom::from_bytes(&filter.to_bytes().unwrap()).unwrap() == made);
+}
+
+#[test]
+fn windows_shorter_than_the_usual_slots_have_one_for_each_instant() {
+    for keys in 1..=6 {
+        let mut filter = WindowBloom::with_rate(keys, 0.001).unwrap();
+        assert_eq!(u64::from(filter.generations()), keys.min(4));
+        filter.insert("apple");
+        filter.extend(0..keys);
+        assert!(filter.contains("apple"), "{keys} came after it");
+        filter.extend(keys..2 * keys + 1);
+        assert!(!filter.contains("apple"), "{keys}");
+        let by_time = WindowBloom::builder().window(keys).keys(10).build().unwrap();
+        assert_eq!(u64::from(by_time.generations()), keys.min(4));
+        // Those that are asked for must fit.
+        assert!(keys > 3 || WindowBloom::by_count(keys, 4, 0.001).is_err());
+    }
+    assert!(WindowBloom::with_rate(0, 0.001).is_err());
+    assert!(WindowBloom::builder().window(0).keys(10).build().is_err());
 }
 
 #[test]
@@ -115,9 +150,10 @@ fn plans_are_kept_and_the_impossible_is_refused() {
     let builder = WindowBloom::builder;
     assert_eq!(builder().plan(), Err(ZeroKeys));
     assert_eq!(builder().window(60).plan(), Err(ZeroKeys));
-    assert_eq!(builder().keys(3).plan(), Err(GenerationsOutOfRange { got: 4, most: 3 }));
-    assert_eq!(builder().keys(9).window(3).plan(), Err(GenerationsOutOfRange { got: 4, most: 3 }));
-    assert_eq!(builder().keys(9).window(0).plan(), Err(GenerationsOutOfRange { got: 4, most: 0 }));
+    let four = || builder().generations(4);
+    assert_eq!(four().keys(3).plan(), Err(GenerationsOutOfRange { got: 4, most: 3 }));
+    assert_eq!(four().keys(9).window(3).plan(), Err(GenerationsOutOfRange { got: 4, most: 3 }));
+    assert_eq!(builder().keys(9).window(0).plan(), Err(GenerationsOutOfRange { got: 1, most: 0 }));
     assert_eq!(builder().keys(99).generations(0).plan(), Err(GenerationsOutOfRange { got: 0, most: 64 }));
     assert_eq!(builder().keys(99).generations(65).plan(), Err(GenerationsOutOfRange { got: 65, most: 64 }));
     assert_eq!(builder().window(60).keys(99).burst(0.5).plan(), Err(BurstOutOfRange { got: 0.5 }));
