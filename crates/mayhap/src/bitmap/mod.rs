@@ -40,8 +40,8 @@
 //! # How it fails
 //!
 //! It never answers wrongly. A number outside the universe is refused with an error that names both. The dense form's
-//! memory is checked before it is taken; the sparse form grows as `Vec` and `BTreeMap` do, and like them ends the
-//! program when no memory is left. `docs/maths.md` has the break-even with filters.
+//! memory is checked before it is taken, and so is that of a whole range in the sparse form; else that one grows as `Vec`
+//! and `BTreeMap` do, and like them ends the program when no memory is left. `docs/maths.md` has the break-even with filters.
 
 mod combine;
 mod convert;
@@ -121,10 +121,9 @@ impl Bitmap {
     /// # Errors
     /// When `universe` is 0, or the memory is above [`MAX_BYTES`](sizing::MAX_BYTES) or can't be had.
     pub fn dense(universe: u64) -> Result<Self, Error> {
-        let largest = universe.checked_sub(1).ok_or(SizingError::ZeroKeys)?;
-        let (bytes, limit) = (sizing::bitmap::dense_bytes(universe), sizing::MAX_BYTES);
-        if bytes > limit {
-            return Err(SizingError::TooLarge { bytes, limit }.into());
+        let largest = universe.checked_sub(1).ok_or(SizingError::EmptyUniverse)?;
+        if sizing::bitmap::dense_bytes(universe) > sizing::MAX_BYTES {
+            return Err(SizingError::UniverseTooLarge { universe, most: sizing::MAX_BYTES * 8 }.into());
         }
         Ok(Self { form: Form::Dense(Dense::zeroed(largest)?), largest, len: 0 })
     }
@@ -160,7 +159,7 @@ impl Bitmap {
     /// # Errors
     /// As [`dense`](Self::dense), when that is the smaller form.
     pub fn new(universe: u64, expected: u64) -> Result<Self, Error> {
-        let largest = universe.checked_sub(1).ok_or(SizingError::ZeroKeys)?;
+        let largest = universe.checked_sub(1).ok_or(SizingError::EmptyUniverse)?;
         if sizing::bitmap::is_dense_smaller(universe, expected) {
             Self::dense(universe)
         } else {
@@ -212,14 +211,19 @@ impl Bitmap {
     /// ```
     ///
     /// # Errors
-    /// When the range reaches outside the [`universe`](Self::universe); nothing is changed then. An open end is the
-    /// end of the universe.
+    /// When the range reaches outside the [`universe`](Self::universe), of which an open end is the end; or when a sparse
+    /// bitmap would need more memory for it than there is: some 72 bytes for every 65 536 numbers, so that ranges up to 2⁴⁰
+    /// are a matter of a gigabyte, and `10..` to the end of all `u64` are none that any machine holds. Nothing is changed
+    /// then.
     pub fn insert_range(&mut self, range: impl RangeBounds<u64>) -> Result<u64, InsertError> {
         let Some((first, last)) = inclusive(range, self.largest) else { return Ok(0) };
         self.check(last)?;
         let new = match &mut self.form {
             Form::Dense(dense) => dense.insert_range(first, last),
-            Form::Sparse(map) => map.insert_range(first..=last),
+            Form::Sparse(map) => {
+                sparse::check_memory(first, last)?;
+                map.insert_range(first..=last)
+            }
         };
         self.len += new;
         Ok(new)

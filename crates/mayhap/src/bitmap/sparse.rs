@@ -1,12 +1,14 @@
 //! The sparse form: what `roaring`'s `RoaringTreemap` doesn't say of itself.
 
+use alloc::vec::Vec;
+
 use roaring::bitmap::Iter;
 use roaring::treemap::BitmapIter;
 use roaring::{RoaringBitmap, RoaringTreemap};
 
 use super::dense::Dense;
 use super::portable::Shape;
-use crate::bits::{BLOCK_BITS, BLOCK_BYTES, Blocks};
+use crate::bits::{AllocError, BLOCK_BITS, BLOCK_BYTES, Blocks};
 use crate::sizing::bitmap::{CONTAINER_BITMAP_BYTES, CONTAINER_BYTES, MAP_BYTES};
 
 /// Numbers in a container.
@@ -99,6 +101,27 @@ pub(super) fn len_bytes(map: &RoaringTreemap) -> u64 {
         })
         .sum()
 }
+
+/// Refuses a range that takes more memory than can be had. `roaring` has no way to fail: the program would end.
+pub(super) fn check_memory(first: u64, last: u64) -> Result<(), AllocError> {
+    // A container of one run, and a list of containers in which there may be as much room again.
+    const EACH: u64 = CONTAINER_BYTES + LEAST_ALLOCATION;
+    let bytes = (last / CONTAINER - first / CONTAINER + 1).saturating_mul(EACH);
+    if bytes < UNASKED {
+        return Ok(());
+    }
+    // Memory that is given back without having been touched: whoever lends so much may still run out of it, but a range
+    // that is beyond the machine is refused.
+    let error = AllocError { bytes };
+    let len = usize::try_from(bytes).map_err(|_| error)?;
+    Vec::<u8>::new().try_reserve_exact(len).map_err(|_| error)
+}
+
+/// What allocators take for a few bytes.
+const LEAST_ALLOCATION: u64 = 32;
+
+/// Bytes that are taken without asking first.
+const UNASKED: u64 = 1 << 20;
 
 /// [`len_bytes`] of the numbers of a dense bitmap, were they in the smallest containers: known without building them.
 pub(super) fn len_bytes_of<S: Blocks>(dense: &Dense<S>) -> u64 {

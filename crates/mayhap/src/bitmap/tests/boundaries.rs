@@ -8,7 +8,7 @@ use super::super::Bitmap;
 use super::{EDGES, both};
 use crate::error::Error;
 use crate::filter::InsertError;
-use crate::sizing::{MAX_BYTES, SizingError};
+use crate::sizing::SizingError;
 
 #[test]
 fn every_edge_is_set_got_and_cleared_in_the_sparse_form() {
@@ -90,15 +90,31 @@ fn outside_the_universe_is_an_error_and_changes_nothing() {
 
 #[test]
 fn impossible_sizes_are_errors() {
-    assert!(matches!(Bitmap::dense(0), Err(Error::Sizing(SizingError::ZeroKeys))));
-    assert!(matches!(Bitmap::new(0, 5), Err(Error::Sizing(SizingError::ZeroKeys))));
+    assert!(matches!(Bitmap::dense(0), Err(Error::Sizing(SizingError::EmptyUniverse))));
+    assert!(matches!(Bitmap::new(0, 5), Err(Error::Sizing(SizingError::EmptyUniverse))));
     for universe in [u64::MAX, 1 << 63 | 1] {
         let error = Bitmap::dense(universe).unwrap_err();
-        assert!(matches!(error, Error::Sizing(SizingError::TooLarge { limit: MAX_BYTES, .. })), "{error}");
+        assert!(matches!(error, Error::Sizing(SizingError::UniverseTooLarge { .. })), "{error}");
+        assert!(error.to_string().contains("make a sparse bitmap"), "{error}");
     }
     assert!(matches!(Bitmap::dense(1 << 60), Err(Error::Alloc(_))));
     // The sparse form of the same universe is possible.
     assert!(Bitmap::new(u64::MAX, 1000).is_ok());
+}
+
+#[test]
+fn ranges_beyond_memory_are_refused() {
+    let mut bitmap = Bitmap::sparse();
+    bitmap.extend([3, 1 << 40]);
+    for range in [10..=u64::MAX, 0..=u64::MAX, 1 << 20..=1 << 62] {
+        let error = bitmap.insert_range(range).unwrap_err();
+        assert!(matches!(error, InsertError::Alloc(_)), "{error}");
+        assert!(bitmap.iter().eq([3, 1 << 40]), "nothing is changed");
+    }
+    assert!(bitmap.insert_range(10..).is_err());
+    // What there is room for, across maps and above what is taken without asking.
+    assert_eq!(bitmap.insert_range((1 << 32) - 5..(1 << 32) + (1 << 31)), Ok(5 + (1 << 31)));
+    assert!(bitmap.len_bytes() < 4 << 20, "{}", bitmap.len_bytes());
 }
 
 #[test]
