@@ -10,6 +10,7 @@
 
 mod case;
 mod crawler;
+mod cuckoo_loads;
 mod guava;
 mod hashes;
 mod keys;
@@ -38,7 +39,8 @@ const FILES: &[(&str, &[(&str, Check)])] = &[
     ("spark", spark::FILES),
 ];
 
-/// Files that are no cases: figures about other programs, which documents quote and nothing here can rebuild.
+/// Files that are no cases: figures about other programs, which documents quote and nothing here can rebuild. Those of
+/// cuckoo tables are what ours are compared with, in [`cuckoo_loads`].
 const NO_CASES: &[&str] = &["cuckoo_load_factor", "java_memory"];
 
 /// How whole files of other programs are checked, by their extension.
