@@ -34,8 +34,10 @@
 //!
 //! # When to choose it, and how it fails
 //!
-//! Choose it when keys must be removed again, or for rates below about 0.5 %, where it needs less memory than a Bloom
-//! filter. It has a hard limit: when it is full, [`insert`](CuckooFilter::insert) returns
+//! Choose it when keys must be removed again, or to save memory: from 3 % down it takes less than a
+//! [`BloomFilter`](crate::BloomFilter), whose blocks cost some (7.49 bits a key beside 7.56 at 3 %, 9.62 beside 10.11 at
+//! 1 %), and below about 0.5 % less than a [`ClassicBloom`](crate::ClassicBloom), too. Asking it takes two or three times as
+//! long as asking a `BloomFilter`. It has a hard limit: when it is full, [`insert`](CuckooFilter::insert) returns
 //! [`InsertError::Full`](crate::InsertError::Full) and changes nothing; `ScalableCuckoo` grows instead. Adding one key
 //! many times fills its two buckets: more than 2b copies are refused with an error of their own. And **remove only what
 //! was added**: removing a key that never was, but is answered "mayhap", takes the fingerprint of another key, which is
@@ -228,8 +230,12 @@ impl<S: Blocks> CuckooFilter<S> {
         self.table.slots()
     }
 
-    /// The part of the places that is taken. Inserts begin to fail at about 0.5, 0.87, 0.96 and 0.99, for 1, 2, 4 and 8
-    /// places in a bucket.
+    /// The part of the places that is taken. Inserts begin to fail at about 0.87, 0.96 and 0.99, for 2, 4 and 8 places in a
+    /// bucket.
+    ///
+    /// With one place there is no such number: at 2²⁰ places the first failure comes at 0.5 with fingerprints of 16 bits, at
+    /// 0.41 to 0.50 with 12, and at 0.06 with 4, and earlier in larger tables; plans use 0.27 of the places at most. Two
+    /// places and fingerprints of 5 bits or less fail early, too. `docs/maths.md` has the table.
     #[must_use]
     pub fn load_factor(&self) -> f64 {
         self.len() as f64 / self.capacity_slots() as f64
