@@ -66,14 +66,16 @@ impl CuckooFilter {
     /// and faster when the filter is larger than the cache.
     ///
     /// # Errors
-    /// As [`insert`](Self::insert), at the first key that is refused; those before it are in the filter, those after it
-    /// are not.
+    /// As [`insert`](Self::insert), at the first key that is refused. The keys before it are in the filter, those from it
+    /// on are not, and `new` is false for them.
     ///
     /// # Panics
     /// When the slices differ in length.
     pub fn insert_each<K: Key>(&mut self, keys: &[K], new: &mut [bool]) -> Result<(), InsertError> {
         assert_eq!(keys.len(), new.len(), "one answer for each key");
         let Self { table, search, hasher, .. } = self;
+        // For those that a refusal leaves out.
+        new.fill(false);
         in_chunks(hasher, keys, new, |digests, new| table.insert_many(digests, new, search))
     }
 
@@ -86,6 +88,7 @@ impl CuckooFilter {
     /// When the slices differ in length.
     pub fn insert_hashes(&mut self, digests: &[Digest], new: &mut [bool]) -> Result<(), InsertError> {
         assert_eq!(digests.len(), new.len(), "one answer for each digest");
+        new.fill(false);
         self.table.insert_many(digests, new, &mut self.search)
     }
 

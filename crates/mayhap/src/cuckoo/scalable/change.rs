@@ -72,13 +72,15 @@ impl ScalableCuckoo {
     /// and faster when the filter is larger than the cache.
     ///
     /// # Errors
-    /// As [`insert`](Self::insert), at the first key that is refused; those before it are in the filter, those after it
-    /// are not.
+    /// As [`insert`](Self::insert), at the first key that is refused. The keys before it are in the filter, those from it
+    /// on are not, and `new` is false for them.
     ///
     /// # Panics
     /// When the slices differ in length.
     pub fn insert_each<K: Key>(&mut self, keys: &[K], new: &mut [bool]) -> Result<(), InsertError> {
         assert_eq!(keys.len(), new.len(), "one answer for each key");
+        // For those that a refusal leaves out.
+        new.fill(false);
         for (keys, new) in keys.chunks(GROUP).zip(new.chunks_mut(GROUP)) {
             let (digests, count) = self.ahead(keys.iter().map(|key| self.hasher.digest(key)));
             self.insert_some(&digests[..count], new)?;
@@ -95,6 +97,7 @@ impl ScalableCuckoo {
     /// When the slices differ in length.
     pub fn insert_hashes(&mut self, digests: &[Digest], new: &mut [bool]) -> Result<(), InsertError> {
         assert_eq!(digests.len(), new.len(), "one answer for each digest");
+        new.fill(false);
         for (digests, new) in digests.chunks(GROUP).zip(new.chunks_mut(GROUP)) {
             let (digests, count) = self.ahead(digests.iter().copied());
             self.insert_some(&digests[..count], new)?;
