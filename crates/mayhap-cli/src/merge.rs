@@ -63,8 +63,8 @@ Examples:
 
 To fill filters in parallel and unite them, build each with the same -n (of all keys together) and -p.
 
-Cuckoo filters, scalable and d-left ones can't be united: their bits don't tell enough of their keys. Build one \
-filter of all the keys instead.
+Scalable filters can't be united, because their rates would add up; nor can cuckoo and d-left ones, in which the keys of \
+both might not find room. Build one filter of all the keys instead.
 
 Exit codes: 0 done, 2 error; nothing is written then.";
 

@@ -134,6 +134,24 @@ fn the_recommendation_follows_the_rate() {
     assert!(text.contains("ClassicBloom, 1 bit "), "{text}");
 }
 
+/// What the table offers can be built, and what can't be built is a remark.
+#[test]
+fn rates_that_fingerprints_can_t_give_are_remarks() {
+    let report = json(&["-n", "1M", "-p", "1e-8"]);
+    let kinds: Vec<_> = report["filters"].as_array().unwrap().iter().map(|filter| &filter["kind"]).collect();
+    assert!(
+        kinds.contains(&&Value::from("CuckooFilter")) && !kinds.contains(&&Value::from("ScalableCuckoo"))
+    );
+    let remark = report["remarks"][0].as_str().unwrap();
+    assert!(remark.starts_with("No ScalableCuckoo: a rate of 1e-8 is too low"), "{remark}");
+    let report = json(&["-n", "1k", "-p", "1e-12"]);
+    assert!(
+        report["remarks"][0].as_str().unwrap().starts_with("No CuckooFilter: a rate of 1e-12"),
+        "{report}"
+    );
+    assert_eq!(report["recommended"], "ClassicBloom");
+}
+
 #[test]
 fn any_two_numbers_will_do() {
     let report = json(&["--memory", "64MiB", "-p", "1/1000"]);

@@ -3,11 +3,10 @@
 //! Each knows its memory for a number of keys and a rate. The other questions, how many keys fit and which rate is left,
 //! are answered by searching, in the same way for all.
 
-use mayhap::DualBloom;
 use mayhap::counting::CounterWidth;
-use mayhap::sizing::layers::layer_rate;
 use mayhap::sizing::window::DEFAULT_GENERATIONS;
 use mayhap::sizing::{CountingPlan, CuckooPlan, DLeftPlan, GrowthPlan, SizingError, WindowPlan, lowest_rate};
+use mayhap::{DualBloom, ScalableCuckoo};
 
 use super::filters::{Candidate, Kind, Question};
 use crate::numbers::{format_rate, format_size};
@@ -93,7 +92,7 @@ fn sized(kind: Kind, keys: u64, rate: f64) -> Result<Candidate, SizingError> {
         }
         Kind::Cuckoo => (CuckooPlan::for_rate(keys, rate)?.bytes(), CUCKOO_LINES),
         Kind::ScalableCuckoo => {
-            let plan = CuckooPlan::for_rate(keys, layer_rate(rate, 0))?;
+            let plan = ScalableCuckoo::builder().keys(keys).rate(rate).plan()?;
             (plan.bytes(), CUCKOO_LINES)
         }
         Kind::Blocked(_) | Kind::Classic => return Err(SizingError::ZeroKeys),

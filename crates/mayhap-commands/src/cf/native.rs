@@ -61,7 +61,7 @@ impl NativeCuckoo {
         match error {
             InsertError::TooManyCopies { limit } => Refusal::Copies { limit: *limit },
             InsertError::Full if is_last && native_expansion(&self.filter) == 0 => Refusal::Full,
-            InsertError::Full if is_last => Refusal::Expansions,
+            InsertError::Full | InsertError::TooManyLayers { .. } if is_last => Refusal::Expansions,
             InsertError::RateSpent => Refusal::Rate,
             _ => Refusal::Memory,
         }

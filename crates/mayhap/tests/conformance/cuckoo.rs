@@ -2,7 +2,7 @@
 
 use mayhap::cuckoo::CuckooLayout;
 use mayhap::filter::Filter as _;
-use mayhap::sizing::cuckoo;
+use mayhap::sizing::{CuckooPlan, SizingError, cuckoo};
 use mayhap::{CuckooFilter, ReadOptions, ScalableCuckoo};
 
 use crate::keys::{KeyBytes, Keys};
@@ -45,6 +45,8 @@ impl Subject for Cuckoo {
         if let Some(layout) = self.layout {
             builder = builder.layout(layout);
         }
+        let rate = in_reach(rate, builder.plan());
+        let builder = builder.rate(rate);
         let hashing = self.hashing;
         move |seed| builder.clone().hasher(hashing.hasher(seed)).build().unwrap()
     }
@@ -60,6 +62,14 @@ impl Readable for Cuckoo {
     }
 }
 
+/// A rate, or the lowest that the plan for it says there is.
+fn in_reach(rate: f64, plan: Result<CuckooPlan, SizingError>) -> f64 {
+    match plan {
+        Err(SizingError::RateOutOfReach { lowest, .. }) => lowest,
+        _ => rate,
+    }
+}
+
 /// Layers of which the first is for a tenth of the keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GrowingCuckoo(pub(crate) Hashing);
@@ -69,6 +79,8 @@ impl Subject for GrowingCuckoo {
 
     fn maker(&self, keys: u64, rate: f64) -> impl Fn(u64) -> ScalableCuckoo {
         let builder = ScalableCuckoo::builder().keys(keys.div_ceil(10)).rate(rate);
+        let rate = in_reach(rate, builder.plan());
+        let builder = builder.rate(rate);
         let hashing = self.0;
         move |seed| builder.clone().hasher(hashing.hasher(seed)).build().unwrap()
     }

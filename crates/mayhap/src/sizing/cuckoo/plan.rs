@@ -44,7 +44,18 @@ impl CuckooPlan {
     /// The same with a given layout, if there is one. Fails as [`for_rate`](Self::for_rate) does, and for rates below what
     /// the fingerprints of that layout give.
     pub fn for_rate_with(layout: Option<CuckooLayout>, keys: u64, rate: f64) -> Result<Self, SizingError> {
-        check_promise(keys, rate)?;
+        check_promise(keys, rate).map_err(|error| match error {
+            // The lowest rate of digests is no advice where fingerprints can't give it.
+            SizingError::RateTooLow { asked, lowest, .. } if lowest < 1.0 => {
+                match Self::for_rate_with(layout, keys, lowest) {
+                    Err(SizingError::RateOutOfReach { lowest, keys, of, instead, .. }) => {
+                        SizingError::RateOutOfReach { asked, lowest, keys, of, instead }
+                    }
+                    _ => error,
+                }
+            }
+            error => error,
+        })?;
         let plan = |layout| Self::least(layout, keys, rate);
         match layout {
             Some(layout) => plan(layout),
