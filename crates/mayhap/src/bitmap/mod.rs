@@ -41,7 +41,9 @@
 //!
 //! It never answers wrongly. A number outside the universe is refused with an error that names both. The dense form's
 //! memory is checked before it is taken, and so is that of a whole range in the sparse form; else that one grows as `Vec`
-//! and `BTreeMap` do, and like them ends the program when no memory is left. `docs/maths.md` has the break-even with filters.
+//! and `BTreeMap` do, and like them ends the program when no memory is left. [docs/maths.md] has the break-even with filters.
+//!
+//! [docs/maths.md]: https://github.com/mayhap/mayhap/blob/main/docs/maths.md#22-when-an-exact-set-is-no-larger
 
 mod combine;
 mod convert;

@@ -1,11 +1,11 @@
 //! Cuckoo filters: keys can be removed again, and low rates cost little memory.
 //!
-//! [`CuckooFilter`] has a fixed size, [`ScalableCuckoo`] grows. Both are tables of fingerprints; [`CuckooLayout`] says how
-//! these are packed.
+//! [`CuckooFilter`] has a fixed size, [`ScalableCuckoo`] grows: the pages [`filter`] and [`scalable`] are there to learn them
+//! from. Both are tables of fingerprints; [`CuckooLayout`] says how these are packed.
 
-mod filter;
+pub mod filter;
 mod layout;
-mod scalable;
+pub mod scalable;
 mod table;
 
 pub use filter::{CuckooBuilder, CuckooFilter, MAX_KICKS};

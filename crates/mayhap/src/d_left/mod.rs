@@ -36,7 +36,7 @@
 //!
 //! With B buckets in a subtable and R fingerprints, n keys give a rate of n / (B · R). At 1 % that is a fingerprint of
 //! 13 bits and 15.8 bits per key in all, against 45.9 for a blocked counting Bloom filter with 4-bit counters.
-//! [`sizing::d_left`](crate::sizing::d_left) has the formulas, `docs/maths.md` the derivation.
+//! [`sizing::d_left`](crate::sizing::d_left) has the formulas, [docs/maths.md] the derivation.
 //!
 //! What was compared, with 2-bit counters, fingerprints of any (also fractional) length, and the load that the worst of
 //! 32 tables of 2²² cells reached before its first refusal (`examples/d_left_loads.rs`):
@@ -69,6 +69,8 @@
 //! The construction is that of Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "An improved construction for
 //! counting Bloom filters" (ESA 2006), with two subtables instead of four, lines as buckets, rotations as the
 //! permutations, and the one move.
+//!
+//! [docs/maths.md]: https://github.com/mayhap/mayhap/blob/main/docs/maths.md#18-d-left-counting
 
 mod batch;
 mod builder;
@@ -99,7 +101,7 @@ use tags::Baseline;
 #[cfg(feature = "std")]
 pub type MappedDLeftCounting = DLeftCounting<crate::bits::Mapped>;
 
-/// A d-left counting filter: a multiset that can forget.
+/// A d-left counting filter: a multiset that can forget. [Its page](self) tells how it works.
 ///
 /// `S` is where its buckets live: [`Owned`] by default, or a mapped file ([`MappedDLeftCounting`]).
 ///

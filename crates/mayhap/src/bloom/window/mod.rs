@@ -39,7 +39,7 @@
 //!
 //! All generations together answer "mayhap" for at most the promised part of the keys that they haven't seen: each gets
 //! a part p / (g + 1) of it (more if planned for bursts, see [`WindowPlan`](crate::sizing::WindowPlan)), and room for
-//! the keys of one slot. A key that is seen in three slots takes room in three generations. `docs/maths.md` has the
+//! the keys of one slot. A key that is seen in three slots takes room in three generations. [docs/maths.md] has the
 //! derivation.
 //!
 //! | slots g | forgets by | lines asked for an absent key | bits per key at 10 % | 1 % | 0.1 % | 0.01 % |
@@ -67,6 +67,8 @@
 //! everything. [`slot_end`](WindowBloom::slot_end) shows it, files and merging keep it. The remedy is
 //! [`clear`](WindowBloom::clear), which forgets the time too, or a new filter; to be safe, compare instants with the time
 //! before you give them. A question with a wrong instant does no harm.
+//!
+//! [docs/maths.md]: https://github.com/mayhap/mayhap/blob/main/docs/maths.md#21-a-window
 
 mod builder;
 mod clock;
@@ -90,7 +92,8 @@ use crate::hash::{Digest, Key, KeyHasher};
 use crate::plan::Plan;
 use clock::{Clock, Hand};
 
-/// A filter of what was seen lately: in the last T of a time that you give, or among the last T insertions.
+/// A filter of what was seen lately: in the last T of a time that you give, or among the last T insertions. [Its
+/// page](self) tells how it works.
 ///
 /// ```
 /// use mayhap::WindowBloom;

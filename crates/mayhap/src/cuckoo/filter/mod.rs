@@ -29,7 +29,7 @@
 //!
 //! An absent key is compared with 2bα fingerprints at load α, each equal to its own with probability 1/(2^f − 1):
 //! p = 1 − (1 − 2/(N(2^f − 1)))ⁿ ≈ 2bα / 2^f, so a key takes about (log₂(1/p) + 1 + log₂ b) / α bits.
-//! More places in a bucket let the table become fuller and need longer fingerprints: `docs/maths.md` has both sides,
+//! More places in a bucket let the table become fuller and need longer fingerprints: [docs/maths.md] has both sides,
 //! and [`sizing::cuckoo`](crate::sizing::cuckoo) chooses.
 //!
 //! # When to choose it, and how it fails
@@ -42,6 +42,8 @@
 //! many times fills its two buckets: more than 2b copies are refused with an error of their own. And **remove only what
 //! was added**: removing a key that never was, but is answered "mayhap", takes the fingerprint of another key, which is
 //! then answered "no".
+//!
+//! [docs/maths.md]: https://github.com/mayhap/mayhap/blob/main/docs/maths.md#19-fingerprints-in-a-cuckoo-table
 
 mod builder;
 mod change;
@@ -65,7 +67,7 @@ use crate::hash::{Digest, Key, KeyHasher, in_chunks};
 use crate::plan::Plan;
 use crate::sizing::cuckoo;
 
-/// A cuckoo filter: a set, or a bag of few copies each, from which keys can be removed.
+/// A cuckoo filter: a set, or a bag of few copies each, from which keys can be removed. [Its page](self) tells how it works.
 ///
 /// `S` is where its lines live: [`Owned`] by default, or a mapped file
 /// ([`MappedCuckooFilter`](super::MappedCuckooFilter)), which can be asked only.

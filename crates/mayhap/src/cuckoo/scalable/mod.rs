@@ -30,7 +30,7 @@
 //! # The maths
 //!
 //! Layer i has N·2^(ei) buckets and gets pᵢ of the rate p, Σ pᵢ < p: fingerprints of log₂(2b/pᵢ) bits, which grow by a
-//! bit in five layers. `docs/maths.md` has the derivation.
+//! bit in five layers. [docs/maths.md] has the derivation.
 //!
 //! # When to choose it, and how it fails
 //!
@@ -46,6 +46,8 @@
 //! isn't made: the lowest rate is about 3.2 · 10⁻⁸ (for 10⁸ keys 3.8 · 10⁻⁸). For lower ones there is
 //! [`ScalableBloom`](crate::ScalableBloom), which can't remove. As in a cuckoo filter the copies of a key are limited, and
 //! **only what was added may be removed**.
+//!
+//! [docs/maths.md]: https://github.com/mayhap/mayhap/blob/main/docs/maths.md#20-layers-of-a-growing-cuckoo-filter
 
 mod builder;
 mod change;
@@ -70,7 +72,7 @@ use crate::hash::{Digest, Key, KeyHasher, in_chunks};
 use compact::Pass;
 use layer::{Layer, Settings};
 
-/// A cuckoo filter that grows by layers, keeps its rate, and can shrink again.
+/// A cuckoo filter that grows by layers, keeps its rate, and can shrink again. [Its page](self) tells how it works.
 ///
 /// `S` is where its lines live: [`Owned`] by default, or a mapped file
 /// ([`MappedScalableCuckoo`](super::MappedScalableCuckoo)), which can be asked only.
