@@ -160,13 +160,14 @@ impl ScalableCuckooBuilder {
                 too_low = middle;
             }
         }
-        if lowest == 0.0 {
-            // At no rate at all.
-            return SizingError::RateTooLow { asked: self.rate, lowest: 1.0, keys };
+        let (asked, lowest) = (self.rate, advised_rate(libm::exp(lowest)));
+        if lowest >= 1.0 && self.layout.is_none() {
+            // At no rate: then it is the keys that are too many.
+            return SizingError::RateTooLow { asked, lowest, keys };
         }
         SizingError::RateOutOfReach {
-            asked: self.rate,
-            lowest: advised_rate(libm::exp(lowest)),
+            asked,
+            lowest,
             keys,
             of: if self.layout.is_some() { OF_LAYOUT } else { OF_ANY },
             instead: "use a ScalableBloom, or allow one layer only",

@@ -261,6 +261,8 @@ fn rates_that_forbid_growth_are_refused_and_the_advice_can_be_followed() {
     // What the documentation says of the lowest everyday rates.
     let filter = with(1_000, 1e-6).build().unwrap();
     assert!((0..24).all(|number| filter.settings.design(number).is_ok()));
+    let message = std::format!("{}", with(1 << 60, 0.01).plan().unwrap_err());
+    assert!(message.contains("too many for 64-bit digests; plan for fewer keys"), "{message}");
     let message = std::format!("{}", with(1_000, 1e-8).plan().unwrap_err());
     assert!(message.contains("1000 keys") && message.contains("use a ScalableBloom"), "{message}");
     let message = std::format!("{}", ScalableCuckoo::builder().build().unwrap_err());
