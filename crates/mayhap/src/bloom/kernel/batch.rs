@@ -8,9 +8,10 @@ use super::ask::{LineQuestion, ask_each};
 use super::fast_range;
 use super::one::{SharedTarget, contains_one, insert_one};
 use super::{Draw, Regions, Simd, second_digest};
+#[cfg(feature = "std")]
+use crate::bits::prefetch_read;
 use crate::bits::{
-    AtomicBlock, Block, Line, Stripes, Target as _, is_worth_prefetching, prefetch_read, prefetch_row,
-    prefetch_write,
+    AtomicBlock, Block, Line, Stripes, Target as _, is_worth_prefetching, prefetch_row, prefetch_write,
 };
 use crate::hash::{Digest, Digester, Key, prefetch_keys};
 
