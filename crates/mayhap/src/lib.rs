@@ -34,8 +34,9 @@
 //! # Where things are
 //!
 //! [`sizing`] has every formula, [`hash`] turns keys into digests, [`bits`] is the storage; [`bloom`], [`counting`],
-//! [`d_left`], [`cuckoo`] and `bitmap` are the filters, with a page for each to learn it from; [`codec`] is the file format, [`filter`] has the traits for code
-//! that is generic over filters, [`any`] a filter whose kind only the run time tells.
+//! [`d_left`], [`cuckoo`] and `bitmap` are the filters, with a page for each to learn it from; [`codec`] is the file
+//! format, [`filter`] has the traits for code that is generic over filters, [`any`] a filter whose kind only the run time
+//! tells.
 //!
 //! # Safety against chosen keys
 //!
