@@ -7,11 +7,20 @@ use super::super::sorted::{CODE_MASK, CODES, GATHER, GATHERED_AT, NIBBLE, NIBBLE
 use super::register::{Eight, Lanes};
 use crate::cpu::Avx512;
 
+/// A kind of buckets as it is told to the CPU.
+pub(super) trait IntoLanes {
+    type Lanes: InLanes;
+
+    fn into_lanes(self, avx512: Avx512) -> Self::Lanes;
+}
+
 /// What can be done with eight buckets, or parts of them. Each stands in the lowest bits of its lane; what stands above it
 /// means nothing.
 pub(super) trait InLanes: Copy {
     /// What the fingerprints are compared with.
     type Wanted: Copy;
+    /// Whether a bucket fills its lane: it is eight bytes of a line then, and needn't be looked for among more.
+    const ARE_WORDS: bool;
 
     fn wanted(self, fingerprints: Eight) -> Self::Wanted;
     /// Where the buckets hold what is wanted.
@@ -42,7 +51,7 @@ impl Seen {
 
 /// Fingerprints side by side.
 #[derive(Clone, Copy)]
-pub(super) struct Packed {
+pub(super) struct Packed<const ARE_WORDS: bool> {
     /// Bits of a fingerprint.
     bits: u32,
     /// The lowest bit of every fingerprint.
@@ -51,17 +60,28 @@ pub(super) struct Packed {
     tops: Eight,
 }
 
-impl Packed {
+/// So many fingerprints of so many bits.
+#[derive(Clone, Copy)]
+pub(super) struct SideBySide<const ARE_WORDS: bool> {
+    pub(super) entries: u32,
+    pub(super) bits: u32,
+}
+
+impl<const ARE_WORDS: bool> IntoLanes for SideBySide<ARE_WORDS> {
+    type Lanes = Packed<ARE_WORDS>;
+
     #[inline(always)]
-    pub(super) fn new(avx512: Avx512, entries: u32, bits: u32) -> Self {
+    fn into_lanes(self, avx512: Avx512) -> Packed<ARE_WORDS> {
+        let Self { entries, bits } = self;
         let ones = (0..entries).fold(0, |ones, entry| ones | 1 << (entry * bits));
-        Self { bits, ones: Eight::all(avx512, ones), tops: Eight::all(avx512, ones << (bits - 1)) }
+        Packed { bits, ones: Eight::all(avx512, ones), tops: Eight::all(avx512, ones << (bits - 1)) }
     }
 }
 
-impl InLanes for Packed {
+impl<const ARE_WORDS: bool> InLanes for Packed<ARE_WORDS> {
     /// The fingerprint in every place.
     type Wanted = Eight;
+    const ARE_WORDS: bool = ARE_WORDS;
 
     #[inline(always)]
     fn wanted(self, fingerprints: Eight) -> Eight {
@@ -99,13 +119,15 @@ pub(super) struct SemiSorted {
     ends: [Eight; 3],
 }
 
-impl SemiSorted {
+impl IntoLanes for Sorted<u64> {
+    type Lanes = SemiSorted;
+
     #[inline(always)]
-    pub(super) fn new(avx512: Avx512, buckets: Sorted<u64>) -> Self {
-        let Sorted { rest, ones, low, tables, .. } = buckets;
+    fn into_lanes(self, avx512: Avx512) -> SemiSorted {
+        let Self { rest, ones, low, tables, .. } = self;
         let [lower, upper] = [0, 8].map(|from: usize| array::from_fn(|i| tables.others[from + i]));
         let [first, second, third] = [0b1110, 0b1101, 0b1011].map(|differing| tables.others[differing] << 1);
-        Self {
+        SemiSorted {
             avx512,
             rest,
             ones: Eight::all(avx512, ones),
@@ -114,7 +136,9 @@ impl SemiSorted {
             ends: [Eight::all(avx512, first), Eight::all(avx512, second), Eight::all(avx512, third)],
         }
     }
+}
 
+impl SemiSorted {
     #[inline(always)]
     fn all(self, number: u64) -> Eight {
         Eight::all(self.avx512, number)
@@ -124,6 +148,7 @@ impl SemiSorted {
 impl InLanes for SemiSorted {
     /// The lowest nibble of the fingerprint four times, and its rest in every place.
     type Wanted = [Eight; 2];
+    const ARE_WORDS: bool = false;
 
     #[inline(always)]
     fn wanted(self, fingerprints: Eight) -> [Eight; 2] {

@@ -26,8 +26,8 @@ use crate::bits::{
 use crate::cpu::{Avx2, Avx512, Work};
 use crate::cuckoo::layout::CuckooLayout;
 use crate::hash::Digest;
-use buckets::{InLanes, Packed, Seen, SemiSorted};
-use places::{Located, PlacesOfEight};
+use buckets::{InLanes, IntoLanes, Seen, SideBySide};
+use places::{Located, PlacesOfEight, has_places_of_eight};
 use register::{Eight, Lanes, Numbers};
 
 /// The lines of digests are asked for so many turns before they are looked at.
@@ -45,17 +45,19 @@ pub(super) struct InEights<'a> {
     avx512: Avx512,
     format: &'a Format,
     kind: Kind,
-    places: PlacesOfEight<'a>,
+    places: &'a Places,
+    grid: Grid,
 }
 
 /// How buckets are put into lanes of 64 bits.
 #[derive(Clone, Copy)]
 enum Kind {
     Sorted(Sorted<u64>),
-    /// So many fingerprints of so many bits.
-    Packed(u32, u32),
-    /// In each half of a bucket so many of so many bits: buckets that are too wide.
-    Halves(u32, u32),
+    Packed(SideBySide<false>),
+    /// Buckets of 64 bits.
+    Words(SideBySide<true>),
+    /// The halves of buckets that are too wide.
+    Halves(SideBySide<false>),
 }
 
 impl<'a> InEights<'a> {
@@ -66,27 +68,26 @@ impl<'a> InEights<'a> {
         places: &'a Places,
         digests: usize,
     ) -> Option<Self> {
-        if digests < size_of::<Pair<Answers>>() {
+        if digests < size_of::<Pair<Answers>>() || !has_places_of_eight(places) {
             return None;
         }
         let avx512 = Avx2::detect()?.avx512()?;
         let (entries, bits) = (layout.entries_per_bucket(), layout.fingerprint_bits());
         let kind = match *format {
             Format::Sorted(buckets) => Kind::Sorted(buckets),
-            // Both buckets of 16-bit fingerprints fit one register, which is as fast from memory, and nearly so from the cache.
-            Format::SortedWide(_) | Format::FourOfSixteen => return None,
-            _ if fits_64(entries * bits) => Kind::Packed(entries, bits),
-            _ if fits_64(entries / 2 * bits) => Kind::Halves(entries / 2, bits),
+            Format::SortedWide(_) => return None,
+            _ if entries * bits == u64::BITS => Kind::Words(SideBySide { entries, bits }),
+            _ if fits_64(entries * bits) => Kind::Packed(SideBySide { entries, bits }),
+            _ if fits_64(entries / 2 * bits) => Kind::Halves(SideBySide { entries: entries / 2, bits }),
             _ => return None,
         };
-        let grid = Grid::new(layout.bucket_bits());
-        Some(Self { avx512, format, kind, places: PlacesOfEight::new(avx512, places, grid)? })
+        Some(Self { avx512, format, kind, places, grid: Grid::new(layout.bucket_bits()) })
     }
 
     /// `found[i]` for the i-th digest, in whole groups: for as many of the first digests as it tells.
     pub(super) fn contains<L: Line>(self, lines: &[L], digests: &[Digest], found: &mut [bool]) -> usize {
         let (digests, found) = (digests.as_chunks().0, found.as_chunks_mut().0);
-        self.avx512.run(OfKind { table: self, batch: Contains { lines, digests, found } });
+        self.run(Contains { lines, digests, found });
         size_of_val(found)
     }
 
@@ -94,8 +95,21 @@ impl<'a> InEights<'a> {
     pub(super) fn remove(self, blocks: &mut [Block], digests: &[Digest], removed: &mut [bool]) -> usize {
         let digests = digests.as_chunks().0.as_chunks().0;
         let removed = removed.as_chunks_mut().0.as_chunks_mut().0;
-        self.avx512.run(OfKind { table: self, batch: RemoveEach { blocks, digests, removed } });
+        self.run(RemoveEach { blocks, digests, removed });
         size_of_val(removed)
+    }
+
+    fn run(self, batch: impl Batch) {
+        match self.kind {
+            Kind::Sorted(buckets) => self.run_on::<_, 1>(buckets, 0, batch),
+            Kind::Packed(buckets) => self.run_on::<_, 1>(buckets, 0, batch),
+            Kind::Words(buckets) => self.run_on::<_, 1>(buckets, 0, batch),
+            Kind::Halves(half) => self.run_on::<_, 2>(half, half.entries * half.bits, batch),
+        }
+    }
+
+    fn run_on<B: IntoLanes, const PARTS: usize>(self, buckets: B, part_bits: u32, batch: impl Batch) {
+        self.avx512.run(OfKind::<_, _, PARTS> { table: self, buckets, part_bits, batch });
     }
 }
 
@@ -110,31 +124,24 @@ trait Batch {
     fn run<B: InLanes, const PARTS: usize>(self, table: Table<'_, B, PARTS>);
 }
 
-struct OfKind<'a, T> {
+/// A batch on buckets of one kind, in a function of its own: with the loops of all kinds in one, the compiler keeps what
+/// they have in common, and too little of what one of them needs, in registers.
+struct OfKind<'a, B, T, const PARTS: usize> {
     table: InEights<'a>,
+    buckets: B,
+    part_bits: u32,
     batch: T,
 }
 
-impl<T: Batch> Work for OfKind<'_, T> {
+impl<B: IntoLanes, T: Batch, const PARTS: usize> Work for OfKind<'_, B, T, PARTS> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let Self { table: InEights { avx512, format, kind, places }, batch } = self;
-        match kind {
-            Kind::Sorted(buckets) => {
-                let buckets = SemiSorted::new(avx512, buckets);
-                batch.run(Table::<_, 1> { avx512, format, buckets, part_bits: 0, places });
-            }
-            Kind::Packed(entries, bits) => {
-                let buckets = Packed::new(avx512, entries, bits);
-                batch.run(Table::<_, 1> { avx512, format, buckets, part_bits: 0, places });
-            }
-            Kind::Halves(entries, bits) => {
-                let (buckets, part_bits) = (Packed::new(avx512, entries, bits), entries * bits);
-                batch.run(Table::<_, 2> { avx512, format, buckets, part_bits, places });
-            }
-        }
+        let Self { table: InEights { avx512, format, places, grid, .. }, buckets, part_bits, batch } = self;
+        let places = PlacesOfEight::new(avx512, places, grid);
+        let buckets = buckets.into_lanes(avx512);
+        batch.run(Table::<_, PARTS> { avx512, format, buckets, part_bits, places });
     }
 }
 
@@ -182,7 +189,7 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
     /// The places of a group, of which the lines are asked for in the way that is given, if there is one.
     #[inline(always)]
     fn locate<L>(self, group: &Group, lines: *const L, prefetch: Option<impl Fn(*const u8)>) -> Located {
-        let located = self.places.of(group);
+        let located = self.places.of(group, B::ARE_WORDS);
         if let Some(prefetch) = prefetch {
             for bytes in [(located.first >> 3).numbers(), (located.second >> 3).numbers()] {
                 for byte in bytes.0 {
@@ -206,6 +213,11 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
     /// The part with this number of the buckets that begin with these bits, as [`Window`](super::access::Window) reads it.
     #[inline(always)]
     fn part<L: Line>(self, lines: &[L], bucket: Eight, number: usize, wanted: B::Wanted) -> Part {
+        if B::ARE_WORDS {
+            let bytes = bucket >> 3;
+            let words = bytes.eight_bytes_of(lines);
+            return Part { bytes, before: self.all(0), words, seen: self.buckets.look(words, wanted) };
+        }
         let bit = bucket.plus(self.all(number as u64 * u64::from(self.part_bits)));
         let (byte, in_line) = (bit >> 3, self.all(BLOCK_BYTES as u64 - 1));
         let bytes = byte & !in_line | (byte & in_line).min(self.all(BLOCK_BYTES as u64 - 8));

@@ -6,12 +6,17 @@ use super::register::Eight;
 use crate::cpu::Avx512;
 use crate::hash::Digest;
 
-/// The places of one table.
+/// The places of one table, with its numbers in all lanes.
 #[derive(Clone, Copy)]
 pub(super) struct PlacesOfEight<'a> {
     avx512: Avx512,
     pub(super) places: &'a Places,
-    grid: Grid,
+    buckets: Eight,
+    short_mask: Eight,
+    /// Those of the [`Grid`].
+    bucket_bits: Eight,
+    unused: Eight,
+    reciprocal: Eight,
 }
 
 /// Eight fingerprints, and the first bits of their two buckets among those of all lines in a row.
@@ -23,9 +28,18 @@ pub(super) struct Located {
 }
 
 impl<'a> PlacesOfEight<'a> {
-    /// Nothing for tables with more buckets than the products here can tell apart.
-    pub(super) fn new(avx512: Avx512, places: &'a Places, grid: Grid) -> Option<Self> {
-        (places.buckets() <= u64::from(u32::MAX)).then_some(Self { avx512, places, grid })
+    /// Of tables that [have not too many](has_places_of_eight) buckets.
+    #[inline(always)]
+    pub(super) fn new(avx512: Avx512, places: &'a Places, grid: Grid) -> Self {
+        Self {
+            avx512,
+            places,
+            buckets: Eight::all(avx512, places.buckets),
+            short_mask: Eight::all(avx512, places.short_mask),
+            bucket_bits: Eight::all(avx512, u64::from(grid.bucket_bits())),
+            unused: Eight::all(avx512, grid.unused),
+            reciprocal: Eight::all(avx512, grid.reciprocal),
+        }
     }
 
     #[inline(always)]
@@ -33,40 +47,50 @@ impl<'a> PlacesOfEight<'a> {
         Eight::all(self.avx512, number)
     }
 
-    /// [`Places::of`] for each.
+    /// [`Places::of`] for each, with less work where buckets are eight bytes each.
     #[inline(always)]
-    pub(super) fn of(self, digests: &[Digest; 8]) -> Located {
+    pub(super) fn of(self, digests: &[Digest; 8], are_words: bool) -> Located {
         let digests = Eight::new(self.avx512, digests.map(Digest::get));
-        let Places { buckets, short_mask, long_mask, growth, is_first } = *self.places;
+        let Self { places, buckets, short_mask, .. } = self;
         let mixed = digests.times(self.all(MIX));
-        let short = ((mixed >> 32).halves_times(self.all(short_mask)) >> 32).plus(self.all(1));
-        let first = digests.times_high(self.all(buckets));
+        let short = ((mixed >> 32).halves_times(short_mask) >> 32).plus(self.all(1));
+        let first = digests.times_high(buckets);
         let hash = short.times(self.all(HASH));
-        let image = (hash ^ hash >> 32).times(self.all(HASH_AGAIN)).times_high(self.all(buckets));
-        if is_first {
-            let second = subtracted(image, first, self.all(buckets));
-            return self.located(first, second, short);
+        let image = (hash ^ hash >> 32).times(self.all(HASH_AGAIN)).times_high(buckets);
+        if places.is_first {
+            let second = subtracted(image, first, buckets);
+            return self.located(first, second, short, are_words);
         }
+        let Places { buckets, long_mask, growth, .. } = *places;
         let low = mixed & self.all(u64::from(u32::MAX));
         let long = (low << 16 | low >> 16) & self.all(long_mask);
         let within = (image ^ first) & self.all((1 << growth) - 1);
         let second =
             subtracted(image >> growth, first >> growth, self.all(buckets >> growth)) << growth | within;
-        self.located(first, second, short | long << self.places.short_bits())
+        self.located(first, second, short | long << places.short_bits(), are_words)
     }
 
     #[inline(always)]
-    fn located(self, first: Eight, second: Eight, fingerprints: Eight) -> Located {
-        Located { first: self.bit(first), second: self.bit(second), fingerprints }
+    fn located(self, first: Eight, second: Eight, fingerprints: Eight, are_words: bool) -> Located {
+        let [first, second] = [self.bit(first, are_words), self.bit(second, are_words)];
+        Located { first, second, fingerprints }
     }
 
     /// As [`Grid::bit`].
     #[inline(always)]
-    fn bit(self, bucket: Eight) -> Eight {
-        let line = self.all(self.grid.reciprocal).times_high(bucket);
-        let in_buckets = bucket.halves_times(self.all(u64::from(self.grid.bucket_bits())));
-        in_buckets.plus(line.halves_times(self.all(self.grid.unused)))
+    fn bit(self, bucket: Eight, are_words: bool) -> Eight {
+        if are_words {
+            return bucket << u64::BITS.ilog2();
+        }
+        let line = self.reciprocal.times_high(bucket);
+        let in_buckets = bucket.halves_times(self.bucket_bits);
+        in_buckets.plus(line.halves_times(self.unused))
     }
+}
+
+/// Whether the products here can tell all buckets apart.
+pub(super) fn has_places_of_eight(places: &Places) -> bool {
+    places.buckets <= u64::from(u32::MAX)
 }
 
 /// a − b modulo `count`, both below it.
