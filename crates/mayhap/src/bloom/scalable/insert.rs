@@ -1,6 +1,6 @@
 //! Adding keys, and growing when there is no room for a new one.
 
-use super::lookup::{CHUNK, Missing};
+use super::lookup::{CHUNK, Missing, look_in};
 use super::{Growth, Layer, ScalableBloom};
 use crate::bits::AllocError;
 use crate::filter::InsertError;
@@ -103,9 +103,9 @@ impl ScalableBloom {
     /// many at a time as it has room for, so that it is never more than full.
     fn insert_chunk(&mut self, digests: &[Digest], new: &mut [bool]) -> Result<(), InsertError> {
         let mut found = [false; CHUNK];
+        look_in(self.older.iter().rev().map(|layer| &layer.filter), digests, &mut found[..digests.len()]);
         let mut missing = Missing::new();
-        missing.start(digests, new);
-        missing.look_in(self.older.iter().rev().map(|layer| &layer.filter), &mut found);
+        missing.start(digests, &found);
         let mut done = 0_usize;
         loop {
             let room = usize::try_from(self.room()).unwrap_or(usize::MAX);
@@ -119,7 +119,10 @@ impl ScalableBloom {
                 continue; // Some were not new.
             }
             missing.drop_first(done);
-            missing.look_in([&self.newest.filter].into_iter(), &mut found);
+            let mut answers = [false; CHUNK];
+            let answers = &mut answers[..missing.len];
+            self.newest.filter.contains_hashes(&missing.digests[..missing.len], answers);
+            missing.leave_out(answers, &mut found);
             done = 0;
             if missing.len == 0 {
                 return Ok(());

@@ -1,5 +1,7 @@
 //! Asking: one key, or many.
 
+use core::iter;
+
 use super::{BloomFilter, ScalableBloom};
 use crate::bits::Blocks;
 use crate::hash::{Digest, Key};
@@ -49,15 +51,42 @@ impl<S: Blocks> ScalableBloom<S> {
 
     fn contains_chunk(&self, digests: &[Digest], found: &mut [bool]) {
         self.newest.filter.contains_hashes(digests, found);
-        if !self.older.is_empty() {
+        look_in(self.older.iter().rev().map(|layer| &layer.filter), digests, found);
+    }
+}
+
+/// Asks one layer after another for the keys of a chunk that are not `found` yet.
+pub(super) fn look_in<'a, S: Blocks + 'a>(
+    mut layers: impl Iterator<Item = &'a BloomFilter<S>>,
+    digests: &[Digest],
+    found: &mut [bool],
+) {
+    let mut answers = [false; CHUNK];
+    let answers = &mut answers[..digests.len()];
+    while let Some(layer) = layers.next() {
+        if is_worth_leaving_out(count(found), found.len()) {
             let mut missing = Missing::new();
             missing.start(digests, found);
-            missing.look_in(self.older.iter().rev().map(|layer| &layer.filter), found);
+            return missing.look_in(iter::once(layer).chain(layers), found);
+        }
+        layer.contains_hashes(digests, answers);
+        for (found, answer) in found.iter_mut().zip(&*answers) {
+            *found |= answer;
         }
     }
 }
 
-/// The keys of a chunk that no layer had so far.
+/// Whether so many of the keys were found that it takes less time to make a list of the others than to ask for all again.
+/// (Of a filter that doubles, the newest layer has half of the keys.)
+fn is_worth_leaving_out(found: usize, keys: usize) -> bool {
+    found > keys * 3 / 8
+}
+
+fn count(found: &[bool]) -> usize {
+    found.iter().filter(|found| **found).count()
+}
+
+/// Keys of a chunk: all that no layer had so far, and perhaps some that one had.
 pub(super) struct Missing {
     pub(super) digests: [Digest; CHUNK],
     /// Where in the chunk each of them stands.
@@ -82,8 +111,8 @@ impl Missing {
         }
     }
 
-    /// Asks one layer after another, and keeps those that none has. `found` gets the others.
-    pub(super) fn look_in<'a, S: Blocks + 'a>(
+    /// Asks one layer after another, and says who was `found`. Leaves them out where that is worth it.
+    fn look_in<'a, S: Blocks + 'a>(
         &mut self,
         layers: impl Iterator<Item = &'a BloomFilter<S>>,
         found: &mut [bool],
@@ -95,16 +124,31 @@ impl Missing {
             }
             let answers = &mut answers[..self.len];
             layer.contains_hashes(&self.digests[..self.len], answers);
-            let mut kept = 0;
-            for (i, answer) in answers.iter().enumerate() {
-                let place = self.places[i];
-                found[usize::from(place)] = *answer;
-                self.digests[kept] = self.digests[i];
-                self.places[kept] = place;
-                kept += usize::from(!*answer);
+            let answered = count(answers);
+            if is_worth_leaving_out(answered, self.len) {
+                self.leave_out(answers, found);
+            } else if answered > 0 {
+                for (place, answer) in self.places.iter().zip(&*answers) {
+                    // A branch, which is mostly foreseen: few were found.
+                    if *answer {
+                        found[usize::from(*place)] = true;
+                    }
+                }
             }
-            self.len = kept;
         }
+    }
+
+    /// Keeps those that were not found, and says who was.
+    pub(super) fn leave_out(&mut self, answers: &[bool], found: &mut [bool]) {
+        let mut kept = 0;
+        for (i, answer) in answers.iter().enumerate() {
+            let place = self.places[i];
+            found[usize::from(place)] |= answer;
+            self.digests[kept] = self.digests[i];
+            self.places[kept] = place;
+            kept += usize::from(!*answer);
+        }
+        self.len = kept;
     }
 
     /// Leaves out the first `count`.

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use super::builder::Settings;
 use super::file::header;
 use super::layer::Layer;
-use super::lookup::{CHUNK, Missing};
+use super::lookup::{CHUNK, look_in};
 use super::{Growth, LayerInfo, ScalableBloom};
 use crate::bits::Shared;
 use crate::bloom::BloomFilter;
@@ -122,11 +122,7 @@ impl SharedScalableBloom {
             if let Some(newest) = filters.next() {
                 newest.contains_hashes(digests, found);
             }
-            if count > 1 {
-                let mut missing = Missing::new();
-                missing.start(digests, found);
-                missing.look_in(filters, found);
-            }
+            look_in(filters, digests, found);
         }
     }
 

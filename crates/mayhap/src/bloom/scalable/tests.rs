@@ -177,6 +177,27 @@ fn a_batch_is_the_same_as_one_by_one() {
 }
 
 #[test]
+fn questions_in_a_batch_are_answered_as_single_ones_whatever_share_is_there() {
+    // A high rate, so that some absent keys are found by any layer, too.
+    let filter = grown(50, 0.2, 2, 20_000);
+    assert!(filter.layer_count() > 7, "{}", filter.layer_count());
+    let there: Vec<_> = digests(0..20_000).collect();
+    let absent: Vec<_> = digests(20_000..40_000).collect();
+    for percent in [0, 3, 15, 40, 60, 95, 100] {
+        for len in [0, 1, 9, 511, 512, 513, 3_000] {
+            // From all layers alike.
+            let asked: Vec<_> = (0..len)
+                .map(|i| if i * 37 % 100 < percent { there[i * 6_007 % 20_000] } else { absent[i * 6] })
+                .collect();
+            let one_by_one: Vec<_> = asked.iter().map(|digest| filter.contains_hash(*digest)).collect();
+            let mut found = vec![false; len];
+            filter.contains_hashes(&asked, &mut found);
+            assert_eq!(found, one_by_one, "{len} keys, {percent} % of them there");
+        }
+    }
+}
+
+#[test]
 fn keys_and_their_digests_are_the_same() {
     let mut filter = ScalableBloom::with_rate(100, 0.01).unwrap();
     let mut by_hash = filter.empty_like().unwrap();
