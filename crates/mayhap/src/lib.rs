@@ -82,6 +82,7 @@ pub mod formats;
 mod forward;
 pub mod hash;
 mod merge_error;
+mod newest_first;
 mod plan;
 pub mod sizing;
 

@@ -1,10 +1,10 @@
 //! Adding keys, and growing when there is no room for a new one.
 
-use super::lookup::{CHUNK, Missing, look_in};
 use super::{Growth, Layer, ScalableBloom};
 use crate::bits::AllocError;
 use crate::filter::InsertError;
 use crate::hash::{Digest, Key};
+use crate::newest_first::{Missing, TOGETHER, look_in};
 
 impl ScalableBloom {
     /// Adds a key. True if it was new: certainly not in the set before.
@@ -65,8 +65,8 @@ impl ScalableBloom {
     pub fn insert_each<K: Key>(&mut self, keys: &[K], new: &mut [bool]) -> Result<(), InsertError> {
         assert_eq!(keys.len(), new.len(), "one answer for each key");
         new.fill(false);
-        let mut digests = [Digest::new(0); CHUNK];
-        for (keys, new) in keys.chunks(CHUNK).zip(new.chunks_mut(CHUNK)) {
+        let mut digests = [Digest::new(0); TOGETHER];
+        for (keys, new) in keys.chunks(TOGETHER).zip(new.chunks_mut(TOGETHER)) {
             let digests = &mut digests[..keys.len()];
             self.hasher().digest_each(keys, digests);
             self.insert_chunk(digests, new)?;
@@ -84,7 +84,7 @@ impl ScalableBloom {
     pub fn insert_hashes(&mut self, digests: &[Digest], new: &mut [bool]) -> Result<(), InsertError> {
         assert_eq!(digests.len(), new.len(), "one answer for each digest");
         new.fill(false);
-        for (digests, new) in digests.chunks(CHUNK).zip(new.chunks_mut(CHUNK)) {
+        for (digests, new) in digests.chunks(TOGETHER).zip(new.chunks_mut(TOGETHER)) {
             self.insert_chunk(digests, new)?;
         }
         Ok(())
@@ -102,42 +102,37 @@ impl ScalableBloom {
     /// `new` is all false. What older layers have is left out first; the rest goes to the newest layer in order, as
     /// many at a time as it has room for, so that it is never more than full.
     fn insert_chunk(&mut self, digests: &[Digest], new: &mut [bool]) -> Result<(), InsertError> {
-        let mut found = [false; CHUNK];
-        look_in(self.older.iter().rev().map(|layer| &layer.filter), digests, &mut found[..digests.len()]);
-        let mut missing = Missing::new();
-        missing.start(digests, &found);
-        let mut done = 0_usize;
+        let mut found = [false; TOGETHER];
+        let found = &mut found[..digests.len()];
+        look_in(self.older.iter().rev(), digests, found, |layer, digests, found| {
+            layer.filter.contains_hashes(digests, found);
+        });
+        let Some(mut missing) = Missing::of(digests, found) else { return Ok(()) };
         loop {
             let room = usize::try_from(self.room()).unwrap_or(usize::MAX);
-            let end = missing.len.min(done.saturating_add(room));
-            self.insert_newest(&missing.digests[done..end], &missing.places[done..end], new);
-            done = end;
-            if done == missing.len {
+            let count = missing.digests().len().min(room);
+            self.insert_newest(&missing.digests()[..count], &missing.places()[..count], new);
+            missing.drop_first(count);
+            if self.room() == 0 {
+                // Some are there by now: those that came twice.
+                missing.ask(found, |digests, found| self.newest.filter.contains_hashes(digests, found));
+            }
+            if missing.digests().is_empty() {
                 return Ok(());
             }
-            if self.room() > 0 {
-                continue; // Some were not new.
+            if self.room() == 0 {
+                self.grow()?;
             }
-            missing.drop_first(done);
-            let mut answers = [false; CHUNK];
-            let answers = &mut answers[..missing.len];
-            self.newest.filter.contains_hashes(&missing.digests[..missing.len], answers);
-            missing.leave_out(answers, &mut found);
-            done = 0;
-            if missing.len == 0 {
-                return Ok(());
-            }
-            self.grow()?;
         }
     }
 
     /// Adds keys that no older layer has, and for all of which there is room.
-    fn insert_newest(&mut self, digests: &[Digest], places: &[u16], new: &mut [bool]) {
-        let mut answers = [false; CHUNK];
+    fn insert_newest(&mut self, digests: &[Digest], places: &[usize], new: &mut [bool]) {
+        let mut answers = [false; TOGETHER];
         let answers = &mut answers[..digests.len()];
         self.newest.filter.insert_hashes(digests, answers);
         for (place, answer) in places.iter().zip(answers) {
-            new[usize::from(*place)] = *answer;
+            new[*place] = *answer;
             self.newest.inserted += u64::from(*answer);
         }
     }

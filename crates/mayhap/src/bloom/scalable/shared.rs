@@ -15,13 +15,13 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use super::builder::Settings;
 use super::file::header;
 use super::layer::Layer;
-use super::lookup::{CHUNK, look_in};
 use super::{Growth, LayerInfo, ScalableBloom};
 use crate::bits::Shared;
 use crate::bloom::BloomFilter;
 use crate::codec::FormatError;
 use crate::filter::InsertError;
 use crate::hash::{Digest, Key, KeyHasher};
+use crate::newest_first::{TOGETHER, look_in};
 use crate::sizing::layers::MAX_LAYERS;
 use crate::sizing::{BlockedPlan, SizingError, lowest_rate};
 
@@ -117,12 +117,14 @@ impl SharedScalableBloom {
     pub fn contains_hashes(&self, digests: &[Digest], found: &mut [bool]) {
         assert_eq!(digests.len(), found.len(), "one answer for each digest");
         let count = self.layers.count();
-        for (digests, found) in digests.chunks(CHUNK).zip(found.chunks_mut(CHUNK)) {
-            let mut filters = self.layers.newest_first(count).map(|layer| &layer.filter);
-            if let Some(newest) = filters.next() {
-                newest.contains_hashes(digests, found);
+        for (digests, found) in digests.chunks(TOGETHER).zip(found.chunks_mut(TOGETHER)) {
+            let mut layers = self.layers.newest_first(count);
+            if let Some(newest) = layers.next() {
+                newest.filter.contains_hashes(digests, found);
             }
-            look_in(filters, digests, found);
+            look_in(layers, digests, found, |layer, digests, found| {
+                layer.filter.contains_hashes(digests, found);
+            });
         }
     }
 
@@ -164,13 +166,13 @@ impl SharedScalableBloom {
     pub fn insert_hashes(&self, digests: &[Digest], new: &mut [bool]) -> Result<(), (usize, InsertError)> {
         assert_eq!(digests.len(), new.len(), "one answer for each digest");
         new.fill(false);
-        let mut found = [false; CHUNK];
-        for (chunk, (digests, new)) in digests.chunks(CHUNK).zip(new.chunks_mut(CHUNK)).enumerate() {
+        let mut found = [false; TOGETHER];
+        for (chunk, (digests, new)) in digests.chunks(TOGETHER).zip(new.chunks_mut(TOGETHER)).enumerate() {
             let found = &mut found[..digests.len()];
             // Answers most of them, and brings the lines of the rest into the cache.
             self.contains_hashes(digests, found);
             for (place, digest) in digests.iter().enumerate().filter(|(place, _)| !found[*place]) {
-                new[place] = self.insert_hash(*digest).map_err(|error| (chunk * CHUNK + place, error))?;
+                new[place] = self.insert_hash(*digest).map_err(|error| (chunk * TOGETHER + place, error))?;
             }
         }
         Ok(())

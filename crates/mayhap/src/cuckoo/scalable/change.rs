@@ -2,12 +2,13 @@
 
 use core::convert::Infallible;
 
+use super::ScalableCuckoo;
 use super::compact::Pass;
 use super::layer::Layer;
-use super::{ASKED_TOGETHER, ScalableCuckoo, newest_first};
 use crate::bits::{BLOCK_BYTES, Owned};
 use crate::filter::InsertError;
 use crate::hash::{Digest, Key, in_chunks};
+use crate::newest_first::{TOGETHER, do_in};
 
 impl ScalableCuckoo {
     /// Adds a key: once more, if it is there already. True if it was new: certainly not in the set before.
@@ -254,9 +255,9 @@ fn remove_from(layers: &mut [Layer<Owned>], digests: &[Digest], removed: &mut [b
     if let [layer] = layers {
         return layer.table.remove_many(digests, removed);
     }
-    for (digests, removed) in digests.chunks(ASKED_TOGETHER).zip(removed.chunks_mut(ASKED_TOGETHER)) {
-        newest_first(layers.iter_mut(), digests, removed, |layer, open, removed| {
-            layer.table.remove_many(open, removed);
+    for (digests, removed) in digests.chunks(TOGETHER).zip(removed.chunks_mut(TOGETHER)) {
+        do_in(layers.iter_mut().rev(), digests, removed, |layer, digests, removed| {
+            layer.table.remove_many(digests, removed);
         });
     }
 }

@@ -69,6 +69,7 @@ use super::table::Search;
 use crate::bits::{Blocks, Line as _, Owned};
 use crate::error::Error;
 use crate::hash::{Digest, Key, KeyHasher, in_chunks};
+use crate::newest_first::{TOGETHER, look_in};
 use compact::Pass;
 use layer::{Layer, Settings};
 
@@ -171,13 +172,14 @@ impl<S: Blocks> ScalableCuckoo<S> {
     /// When the slices differ in length.
     pub fn contains_hashes(&self, digests: &[Digest], found: &mut [bool]) {
         assert_eq!(digests.len(), found.len(), "one answer for each digest");
-        // One layer needs no list of those that are left.
-        if let [layer] = &self.layers[..] {
-            return layer.table.contains_many(digests, found);
+        let Some((newest, older)) = self.layers.split_last() else { return found.fill(false) };
+        newest.table.contains_many(digests, found);
+        if older.is_empty() {
+            return;
         }
-        for (digests, found) in digests.chunks(ASKED_TOGETHER).zip(found.chunks_mut(ASKED_TOGETHER)) {
-            newest_first(self.layers.iter(), digests, found, |layer, open, found| {
-                layer.table.contains_many(open, found);
+        for (digests, found) in digests.chunks(TOGETHER).zip(found.chunks_mut(TOGETHER)) {
+            look_in(older.iter().rev(), digests, found, |layer, digests, found| {
+                layer.table.contains_many(digests, found);
             });
         }
     }
@@ -350,40 +352,6 @@ impl<S: Blocks> ScalableCuckoo<S> {
     #[must_use]
     pub fn is_over_plan(&self) -> bool {
         self.expected_rate() > self.planned_rate()
-    }
-}
-
-/// Digests that are asked for together, layer by layer.
-const ASKED_TOGETHER: usize = 256;
-
-/// Layer by layer, the newest first, each asked for all digests to which the newer ones said no. `answers[i]` tells whether
-/// one said yes to the i-th digest, of at most [`ASKED_TOGETHER`].
-#[inline(always)]
-fn newest_first<L>(
-    layers: impl DoubleEndedIterator<Item = L>,
-    digests: &[Digest],
-    answers: &mut [bool],
-    ask: impl Fn(L, &[Digest], &mut [bool]),
-) {
-    // Digests to which nobody said yes yet, and their numbers.
-    let mut open = [Digest::new(0); ASKED_TOGETHER];
-    let mut numbers = [0; ASKED_TOGETHER];
-    let mut left = digests.len();
-    for (number, digest) in digests.iter().enumerate() {
-        (open[number], numbers[number]) = (*digest, number);
-    }
-    answers.fill(false);
-    let mut yes = [false; ASKED_TOGETHER];
-    for layer in layers.rev() {
-        ask(layer, &open[..left], &mut yes[..left]);
-        let asked = left;
-        left = 0;
-        for index in 0..asked {
-            let (digest, number) = (open[index], numbers[index]);
-            answers[number] |= yes[index];
-            (open[left], numbers[left]) = (digest, number);
-            left += usize::from(!yes[index]);
-        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Adding items, and growing when there is no room for a new one.
 
-use super::lookup::{Missing, TOGETHER};
 use super::{Link, RedisBloom, RedisHash, RedisLink};
 use crate::filter::InsertError;
 use crate::hash::Key;
+use crate::newest_first::{Missing, TOGETHER, look_in};
 
 impl RedisBloom {
     /// `BF.ADD`: adds an item. True if it was new, as the command answers 1.
@@ -128,33 +128,37 @@ impl RedisBloom {
     /// `new` is all false. What older links have is left out first; the rest goes to the newest link in order, as many
     /// at a time as it has room for, so that it is never more than full. An error comes with the place of its item.
     fn add_together(&mut self, hashes: &[RedisHash], new: &mut [bool]) -> Result<(), (usize, InsertError)> {
-        let mut missing = Missing::new(hashes);
-        if let Some((_, older)) = self.links.split_last() {
-            missing.look_in(older);
-        }
+        let mut found = [false; TOGETHER];
+        let found = &mut found[..hashes.len()];
+        let older = self.links.split_last().map_or(&[][..], |(_, older)| older);
+        look_in(older.iter().rev(), hashes, found, |link, hashes, found| {
+            link.filter.contains_hashes(hashes, found);
+        });
+        let Some(mut missing) = Missing::of(hashes, found) else { return Ok(()) };
         loop {
             let room = usize::try_from(self.room()).unwrap_or(usize::MAX);
-            let count = missing.hashes().len().min(room);
-            self.add_to_newest(&missing.hashes()[..count], &missing.places()[..count], new);
+            let count = missing.digests().len().min(room);
+            self.add_to_newest(&missing.digests()[..count], &missing.places()[..count], new);
             missing.drop_first(count);
-            if self.room() == 0 {
-                missing.look_in(self.links.last().map_or(&[], core::slice::from_ref));
+            if let (0, Some(newest)) = (self.room(), self.links.last()) {
+                // Some are there by now: those that came twice.
+                missing.ask(found, |hashes, found| newest.filter.contains_hashes(hashes, found));
             }
             let Some(place) = missing.places().first() else { return Ok(()) };
             if self.room() == 0 {
-                self.grow().map_err(|error| (usize::from(*place), error))?;
+                self.grow().map_err(|error| (*place, error))?;
             }
         }
     }
 
     /// Adds items that no older link has, and for all of which there is room.
-    fn add_to_newest(&mut self, hashes: &[RedisHash], places: &[u16], new: &mut [bool]) {
+    fn add_to_newest(&mut self, hashes: &[RedisHash], places: &[usize], new: &mut [bool]) {
         let Some(newest) = self.links.last_mut() else { return };
         let mut answers = [false; TOGETHER];
         let answers = &mut answers[..hashes.len()];
         newest.filter.insert_hashes(hashes, answers);
         for (place, answer) in places.iter().zip(answers) {
-            new[usize::from(*place)] = *answer;
+            new[*place] = *answer;
             newest.figures.size += u64::from(*answer);
         }
     }

@@ -1,0 +1,150 @@
+//! Many keys and several layers: each layer, the newest first, sees all keys of a group before the next one does.
+
+use core::iter;
+
+/// Keys in a group, at most: few enough for the first-level cache, and enough for the layers' own batches.
+pub(crate) const TOGETHER: usize = 512;
+
+/// Asks one layer after another for the keys of a group that are not `found` yet.
+#[inline(always)]
+pub(crate) fn look_in<L, D: Copy>(
+    mut layers: impl Iterator<Item = L>,
+    digests: &[D],
+    found: &mut [bool],
+    ask: impl Fn(L, &[D], &mut [bool]),
+) {
+    let mut answers = [false; TOGETHER];
+    let answers = &mut answers[..digests.len()];
+    while let Some(layer) = layers.next() {
+        let there = count(found);
+        if there == found.len() {
+            return;
+        }
+        if is_worth_leaving_out(there, found.len()) {
+            if let Some(missing) = Missing::of(digests, found) {
+                missing.look_in(iter::once(layer).chain(layers), found, ask);
+            }
+            return;
+        }
+        ask(layer, digests, answers);
+        for (found, answer) in found.iter_mut().zip(&*answers) {
+            *found |= answer;
+        }
+    }
+}
+
+/// Has one layer after another do something with the keys of a group, until one says that it has: `done[i]` for the i-th.
+#[inline(always)]
+pub(crate) fn do_in<L, D: Copy>(
+    mut layers: impl Iterator<Item = L>,
+    digests: &[D],
+    done: &mut [bool],
+    act: impl Fn(L, &[D], &mut [bool]),
+) {
+    let Some(newest) = layers.next() else { return done.fill(false) };
+    act(newest, digests, done);
+    let Some(mut missing) = Missing::of(digests, done) else { return };
+    for layer in layers {
+        missing.ask(done, |digests, done| act(layer, digests, done));
+    }
+}
+
+/// Whether so many of the keys were found that it takes less time to make a list of the others than to ask for all again.
+/// (Of a filter that doubles, the newest layer has half of the keys. And a list is some work however short it is.)
+fn is_worth_leaving_out(found: usize, keys: usize) -> bool {
+    found > (keys * 3 / 8).max(16)
+}
+
+fn count(found: &[bool]) -> usize {
+    found.iter().filter(|found| **found).count()
+}
+
+/// Keys of a group that no layer has, in their order.
+pub(crate) struct Missing<D> {
+    digests: [D; TOGETHER],
+    /// Where in the group each of them stands.
+    places: [usize; TOGETHER],
+    len: usize,
+}
+
+impl<D: Copy> Missing<D> {
+    /// Those of at most [`TOGETHER`] that were not found, if there are any.
+    pub(crate) fn of(digests: &[D], found: &[bool]) -> Option<Self> {
+        let mut missing = Self { digests: [*digests.first()?; TOGETHER], places: [0; TOGETHER], len: 0 };
+        let mut kept = 0;
+        for (place, (digest, found)) in digests.iter().zip(found).enumerate() {
+            // Written always and kept if missing: a branch here would be as unpredictable as the answers.
+            missing.digests[kept] = *digest;
+            missing.places[kept] = place;
+            kept += usize::from(!*found);
+        }
+        missing.len = kept;
+        (kept > 0).then_some(missing)
+    }
+
+    pub(crate) fn digests(&self) -> &[D] {
+        &self.digests[..self.len]
+    }
+
+    pub(crate) fn places(&self) -> &[usize] {
+        &self.places[..self.len]
+    }
+
+    /// Asks somebody for them, and keeps those to whom the answer is no; the others are `found`.
+    #[inline(always)]
+    pub(crate) fn ask(&mut self, found: &mut [bool], ask: impl FnOnce(&[D], &mut [bool])) {
+        let mut answers = [false; TOGETHER];
+        let answers = &mut answers[..self.len];
+        ask(self.digests(), answers);
+        self.leave_out(answers, found);
+    }
+
+    #[inline(always)]
+    fn leave_out(&mut self, answers: &[bool], found: &mut [bool]) {
+        let mut kept = 0;
+        for (i, answer) in answers.iter().enumerate() {
+            let (digest, place) = (self.digests[i], self.places[i]);
+            found[place] |= answer;
+            self.digests[kept] = digest;
+            self.places[kept] = place;
+            kept += usize::from(!*answer);
+        }
+        self.len = kept;
+    }
+
+    /// Leaves out the first `count`.
+    pub(crate) fn drop_first(&mut self, count: usize) {
+        self.digests.copy_within(count..self.len, 0);
+        self.places.copy_within(count..self.len, 0);
+        self.len -= count;
+    }
+
+    /// Asks one layer after another. Who was found is left out where that is worth it, and else asked for once more.
+    #[inline(always)]
+    fn look_in<L>(
+        mut self,
+        layers: impl Iterator<Item = L>,
+        found: &mut [bool],
+        ask: impl Fn(L, &[D], &mut [bool]),
+    ) {
+        let mut answers = [false; TOGETHER];
+        for layer in layers {
+            if self.len == 0 {
+                return;
+            }
+            let answers = &mut answers[..self.len];
+            ask(layer, self.digests(), answers);
+            let count = count(answers);
+            if is_worth_leaving_out(count, self.len) {
+                self.leave_out(answers, found);
+            } else if count > 0 {
+                for (place, answer) in self.places.iter().zip(&*answers) {
+                    // A branch, which is mostly foreseen: few were found.
+                    if *answer {
+                        found[*place] = true;
+                    }
+                }
+            }
+        }
+    }
+}
