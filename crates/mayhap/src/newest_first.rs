@@ -148,3 +148,71 @@ impl<D: Copy> Missing<D> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::collections::HashSet;
+    use std::vec::Vec;
+
+    /// Layers of numbers below 1000: the newest, which comes first, has half of so many percent of them, and each other half of
+    /// what is in the one before it.
+    fn layers(percent: u64) -> Vec<HashSet<u64>> {
+        (0..5_u64)
+            .map(|layer| (0..1_000).filter(|n| n * 7_919 % 1_000 < (percent * 10) >> (layer + 1)).collect())
+            .collect()
+    }
+
+    fn groups() -> Vec<Vec<u64>> {
+        let lengths = [0, 1, 2, 15, 40, 100, TOGETHER - 1, TOGETHER];
+        lengths.iter().map(|len| (0..*len as u64).map(|i| i * 31 % 1_000).collect()).collect()
+    }
+
+    #[test]
+    fn every_key_is_found_that_any_layer_has() {
+        for percent in [0, 2, 10, 50, 75, 90, 100] {
+            let layers = layers(percent);
+            for digests in groups() {
+                // Some were found before, by somebody else.
+                for every in [1, 2, 3, 1_000] {
+                    let mut found: Vec<_> = (0..digests.len()).map(|i| i % every == every / 2).collect();
+                    let expected: Vec<_> = digests
+                        .iter()
+                        .zip(&found)
+                        .map(|(digest, found)| *found || layers.iter().any(|layer| layer.contains(digest)))
+                        .collect();
+                    look_in(layers.iter(), &digests, &mut found, |layer, digests, found| {
+                        assert_eq!(digests.len(), found.len());
+                        for (found, digest) in found.iter_mut().zip(digests) {
+                            *found = layer.contains(digest);
+                        }
+                    });
+                    assert_eq!(found, expected, "{percent} % of {} keys", digests.len());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_one_layer_does_no_other_does_again() {
+        for percent in [0, 10, 50, 100] {
+            for digests in groups() {
+                let layers: Vec<_> = layers(percent).into_iter().map(RefCell::new).collect();
+                let mut expected = layers.clone();
+                let one_by_one: Vec<_> = digests
+                    .iter()
+                    .map(|digest| expected.iter_mut().any(|layer| layer.get_mut().remove(digest)))
+                    .collect();
+                let mut done = std::vec![true; digests.len()];
+                do_in(layers.iter(), &digests, &mut done, |layer, digests, done| {
+                    for (done, digest) in done.iter_mut().zip(digests) {
+                        *done = layer.borrow_mut().remove(digest);
+                    }
+                });
+                assert_eq!(done, one_by_one, "{percent} % of {} keys", digests.len());
+                assert_eq!(layers, expected);
+            }
+        }
+    }
+}
