@@ -108,22 +108,20 @@ impl ScalableBloom {
             layer.filter.contains_hashes(digests, found);
         });
         let Some(mut missing) = Missing::of(digests, found) else { return Ok(()) };
-        loop {
+        while !missing.digests().is_empty() {
             let room = usize::try_from(self.room()).unwrap_or(usize::MAX);
+            if room < missing.digests().len() {
+                // Those that it has need no room. So no key after them comes one by one, however little room there is.
+                missing.ask(found, |digests, found| self.newest.filter.contains_hashes(digests, found));
+            }
             let count = missing.digests().len().min(room);
             self.insert_newest(&missing.digests()[..count], &missing.places()[..count], new);
             missing.drop_first(count);
-            if self.room() == 0 {
-                // Some are there by now: those that came twice.
-                missing.ask(found, |digests, found| self.newest.filter.contains_hashes(digests, found));
-            }
-            if missing.digests().is_empty() {
-                return Ok(());
-            }
-            if self.room() == 0 {
+            if room == 0 && !missing.digests().is_empty() {
                 self.grow()?;
             }
         }
+        Ok(())
     }
 
     /// Adds keys that no older layer has, and for all of which there is room.

@@ -135,20 +135,22 @@ impl RedisBloom {
             link.filter.contains_hashes(hashes, found);
         });
         let Some(mut missing) = Missing::of(hashes, found) else { return Ok(()) };
-        loop {
+        while !missing.digests().is_empty() {
             let room = usize::try_from(self.room()).unwrap_or(usize::MAX);
+            if let Some(newest) = self.links.last()
+                && room < missing.digests().len()
+            {
+                // Those that it has need no room. So no item after them comes one by one, however little room there is.
+                missing.ask(found, |hashes, found| newest.filter.contains_hashes(hashes, found));
+            }
             let count = missing.digests().len().min(room);
             self.add_to_newest(&missing.digests()[..count], &missing.places()[..count], new);
             missing.drop_first(count);
-            if let (0, Some(newest)) = (self.room(), self.links.last()) {
-                // Some are there by now: those that came twice.
-                missing.ask(found, |hashes, found| newest.filter.contains_hashes(hashes, found));
-            }
-            let Some(place) = missing.places().first() else { return Ok(()) };
-            if self.room() == 0 {
+            if let (0, Some(place)) = (room, missing.places().first()) {
                 self.grow().map_err(|error| (*place, error))?;
             }
         }
+        Ok(())
     }
 
     /// Adds items that no older link has, and for all of which there is room.
