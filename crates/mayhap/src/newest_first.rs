@@ -156,17 +156,20 @@ mod tests {
     use std::collections::HashSet;
     use std::vec::Vec;
 
-    /// Layers of numbers below 1000: the newest, which comes first, has half of so many percent of them, and each other half of
-    /// what is in the one before it.
+    /// Layers of numbers below 1000: the newest, which comes first, has half of so many percent of them, and each other half as
+    /// many as the one before it. Some numbers are in several.
     fn layers(percent: u64) -> Vec<HashSet<u64>> {
         (0..5_u64)
-            .map(|layer| (0..1_000).filter(|n| n * 7_919 % 1_000 < (percent * 10) >> (layer + 1)).collect())
+            .map(|layer| {
+                let most = (percent * 10) >> (layer + 1);
+                (0..1_000).filter(|n| (n * 7_919 + layer * 411) % 1_000 < most).collect()
+            })
             .collect()
     }
 
     fn groups() -> Vec<Vec<u64>> {
         let lengths = [0, 1, 2, 15, 40, 100, TOGETHER - 1, TOGETHER];
-        lengths.iter().map(|len| (0..*len as u64).map(|i| i * 31 % 1_000).collect()).collect()
+        lengths.iter().map(|len| (0..*len as u64).map(|i| i * 31 % 997 % 450).collect()).collect()
     }
 
     #[test]
