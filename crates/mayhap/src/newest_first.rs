@@ -2,6 +2,8 @@
 
 use core::iter;
 
+use crate::filter::InsertError;
+
 /// Keys in a group, at most: few enough for the first-level cache, and enough for the layers' own batches.
 pub(crate) const TOGETHER: usize = 512;
 
@@ -49,6 +51,56 @@ pub(crate) fn do_in<L, D: Copy>(
     }
 }
 
+/// Layers of which the newest takes new keys, until it is full and another one is put on top.
+pub(crate) trait Growing {
+    type Digest: Copy;
+
+    /// Which keys a layer before the newest has.
+    fn ask_older(&self, digests: &[Self::Digest], found: &mut [bool]);
+    /// Which keys the newest layer has.
+    fn ask_newest(&self, digests: &[Self::Digest], found: &mut [bool]);
+    /// New keys that it has room for.
+    fn room_in_newest(&self) -> u64;
+    /// Adds keys that no older layer has, and for all of which there is room: `new[i]` tells whether the i-th was.
+    fn add_to_newest(&mut self, digests: &[Self::Digest], new: &mut [bool]);
+    /// Puts a layer on top, or says why not. Changes nothing if it fails.
+    fn grow(&mut self) -> Result<(), InsertError>;
+}
+
+/// Adds the keys of a group, with the same outcome as one by one in order: `new[i]`, all false before, tells whether the
+/// i-th was new. An error comes with the place of the key that found no room; from there on nothing was added.
+///
+/// What older layers have is left out first; the rest goes to the newest layer in order, as many at a time as it has room
+/// for, so that it is never more than full.
+pub(crate) fn add_to<G: Growing>(
+    layers: &mut G,
+    digests: &[G::Digest],
+    new: &mut [bool],
+) -> Result<(), (usize, InsertError)> {
+    let (mut found, mut answers) = ([false; TOGETHER], [false; TOGETHER]);
+    let found = &mut found[..digests.len()];
+    layers.ask_older(digests, found);
+    let Some(mut missing) = Missing::of(digests, found) else { return Ok(()) };
+    while !missing.digests().is_empty() {
+        let room = usize::try_from(layers.room_in_newest()).unwrap_or(usize::MAX);
+        if room < missing.digests().len() {
+            // Those that it has need no room. So no key after them comes one by one, however little room there is.
+            missing.ask(found, |digests, found| layers.ask_newest(digests, found));
+        }
+        let count = missing.digests().len().min(room);
+        let answers = &mut answers[..count];
+        layers.add_to_newest(&missing.digests()[..count], answers);
+        for (place, answer) in missing.places.iter().zip(answers) {
+            new[*place] = *answer;
+        }
+        missing.drop_first(count);
+        if let (0, Some(place)) = (room, missing.places[..missing.len].first()) {
+            layers.grow().map_err(|error| (*place, error))?;
+        }
+    }
+    Ok(())
+}
+
 /// Whether so many of the keys were found that it takes less time to make a list of the others than to ask for all again.
 /// (Of a filter that doubles, the newest layer has half of the keys. And a list is some work however short it is.)
 fn is_worth_leaving_out(found: usize, keys: usize) -> bool {
@@ -60,7 +112,7 @@ fn count(found: &[bool]) -> usize {
 }
 
 /// Keys of a group that no layer has, in their order.
-pub(crate) struct Missing<D> {
+struct Missing<D> {
     digests: [D; TOGETHER],
     /// Where in the group each of them stands.
     places: [usize; TOGETHER],
@@ -69,7 +121,7 @@ pub(crate) struct Missing<D> {
 
 impl<D: Copy> Missing<D> {
     /// Those of at most [`TOGETHER`] that were not found, if there are any.
-    pub(crate) fn of(digests: &[D], found: &[bool]) -> Option<Self> {
+    fn of(digests: &[D], found: &[bool]) -> Option<Self> {
         let mut missing = Self { digests: [*digests.first()?; TOGETHER], places: [0; TOGETHER], len: 0 };
         let mut kept = 0;
         for (place, (digest, found)) in digests.iter().zip(found).enumerate() {
@@ -82,17 +134,13 @@ impl<D: Copy> Missing<D> {
         (kept > 0).then_some(missing)
     }
 
-    pub(crate) fn digests(&self) -> &[D] {
+    fn digests(&self) -> &[D] {
         &self.digests[..self.len]
-    }
-
-    pub(crate) fn places(&self) -> &[usize] {
-        &self.places[..self.len]
     }
 
     /// Asks somebody for them, and keeps those to whom the answer is no; the others are `found`.
     #[inline(always)]
-    pub(crate) fn ask(&mut self, found: &mut [bool], ask: impl FnOnce(&[D], &mut [bool])) {
+    fn ask(&mut self, found: &mut [bool], ask: impl FnOnce(&[D], &mut [bool])) {
         let mut answers = [false; TOGETHER];
         let answers = &mut answers[..self.len];
         ask(self.digests(), answers);
@@ -113,7 +161,7 @@ impl<D: Copy> Missing<D> {
     }
 
     /// Leaves out the first `count`.
-    pub(crate) fn drop_first(&mut self, count: usize) {
+    fn drop_first(&mut self, count: usize) {
         self.digests.copy_within(count..self.len, 0);
         self.places.copy_within(count..self.len, 0);
         self.len -= count;

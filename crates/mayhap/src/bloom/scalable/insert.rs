@@ -4,7 +4,7 @@ use super::{Growth, Layer, ScalableBloom};
 use crate::bits::AllocError;
 use crate::filter::InsertError;
 use crate::hash::{Digest, Key};
-use crate::newest_first::{Missing, TOGETHER, look_in};
+use crate::newest_first::{Growing, TOGETHER, add_to, look_in};
 
 impl ScalableBloom {
     /// Adds a key. True if it was new: certainly not in the set before.
@@ -33,7 +33,7 @@ impl ScalableBloom {
         if self.contains_hash(digest) {
             return Ok(false);
         }
-        if self.room() == 0 {
+        if self.room_in_newest() == 0 {
             self.grow()?;
         }
         // New in its layer too, because no layer has it.
@@ -69,7 +69,7 @@ impl ScalableBloom {
         for (keys, new) in keys.chunks(TOGETHER).zip(new.chunks_mut(TOGETHER)) {
             let digests = &mut digests[..keys.len()];
             self.hasher().digest_each(keys, digests);
-            self.insert_chunk(digests, new)?;
+            add_to(self, digests, new).map_err(|(_, error)| error)?;
         }
         Ok(())
     }
@@ -85,7 +85,7 @@ impl ScalableBloom {
         assert_eq!(digests.len(), new.len(), "one answer for each digest");
         new.fill(false);
         for (digests, new) in digests.chunks(TOGETHER).zip(new.chunks_mut(TOGETHER)) {
-            self.insert_chunk(digests, new)?;
+            add_to(self, digests, new).map_err(|(_, error)| error)?;
         }
         Ok(())
     }
@@ -98,50 +98,31 @@ impl ScalableBloom {
         }
         self.newest.clear();
     }
+}
 
-    /// `new` is all false. What older layers have is left out first; the rest goes to the newest layer in order, as
-    /// many at a time as it has room for, so that it is never more than full.
-    fn insert_chunk(&mut self, digests: &[Digest], new: &mut [bool]) -> Result<(), InsertError> {
-        let mut found = [false; TOGETHER];
-        let found = &mut found[..digests.len()];
+impl Growing for ScalableBloom {
+    type Digest = Digest;
+
+    fn ask_older(&self, digests: &[Digest], found: &mut [bool]) {
         look_in(self.older.iter().rev(), digests, found, |layer, digests, found| {
             layer.filter.contains_hashes(digests, found);
         });
-        let Some(mut missing) = Missing::of(digests, found) else { return Ok(()) };
-        while !missing.digests().is_empty() {
-            let room = usize::try_from(self.room()).unwrap_or(usize::MAX);
-            if room < missing.digests().len() {
-                // Those that it has need no room. So no key after them comes one by one, however little room there is.
-                missing.ask(found, |digests, found| self.newest.filter.contains_hashes(digests, found));
-            }
-            let count = missing.digests().len().min(room);
-            self.insert_newest(&missing.digests()[..count], &missing.places()[..count], new);
-            missing.drop_first(count);
-            if room == 0 && !missing.digests().is_empty() {
-                self.grow()?;
-            }
-        }
-        Ok(())
     }
 
-    /// Adds keys that no older layer has, and for all of which there is room.
-    fn insert_newest(&mut self, digests: &[Digest], places: &[usize], new: &mut [bool]) {
-        let mut answers = [false; TOGETHER];
-        let answers = &mut answers[..digests.len()];
-        self.newest.filter.insert_hashes(digests, answers);
-        for (place, answer) in places.iter().zip(answers) {
-            new[*place] = *answer;
-            self.newest.inserted += u64::from(*answer);
-        }
+    fn ask_newest(&self, digests: &[Digest], found: &mut [bool]) {
+        self.newest.filter.contains_hashes(digests, found);
     }
 
-    /// New keys that can be added before something has to be done.
     #[inline]
-    fn room(&self) -> u64 {
+    fn room_in_newest(&self) -> u64 {
         if self.settings.growth == Growth::Saturate { u64::MAX } else { self.newest.room() }
     }
 
-    /// Puts a layer on top, or says why not. Changes nothing if it fails.
+    fn add_to_newest(&mut self, digests: &[Digest], new: &mut [bool]) {
+        self.newest.filter.insert_hashes(digests, new);
+        self.newest.inserted += new.iter().map(|new| u64::from(*new)).sum::<u64>();
+    }
+
     #[cold]
     fn grow(&mut self) -> Result<(), InsertError> {
         let layer = self.settings.next_layer(self.layer_count(), self.len_bytes(), &self.hasher)?;

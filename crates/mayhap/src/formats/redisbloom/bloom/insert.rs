@@ -3,7 +3,7 @@
 use super::{Link, RedisBloom, RedisHash, RedisLink};
 use crate::filter::InsertError;
 use crate::hash::Key;
-use crate::newest_first::{Missing, TOGETHER, look_in};
+use crate::newest_first::{Growing, TOGETHER, add_to, look_in};
 
 impl RedisBloom {
     /// `BF.ADD`: adds an item. True if it was new, as the command answers 1.
@@ -65,7 +65,7 @@ impl RedisBloom {
         let mut answered = 0;
         for (items, new) in items.chunks(TOGETHER).zip(new.chunks_mut(TOGETHER)) {
             let hashes = self.hash_each(items, &mut hashes);
-            if let Err((place, error)) = self.add_together(hashes, new) {
+            if let Err((place, error)) = add_to(self, hashes, new) {
                 return (answered + place, Err(error));
             }
             answered += items.len();
@@ -82,7 +82,7 @@ impl RedisBloom {
         new.fill(false);
         let mut answered = 0;
         for (hashes, new) in hashes.chunks(TOGETHER).zip(new.chunks_mut(TOGETHER)) {
-            if let Err((place, error)) = self.add_together(hashes, new) {
+            if let Err((place, error)) = add_to(self, hashes, new) {
                 return (answered + place, Err(error));
             }
             answered += hashes.len();
@@ -116,52 +116,39 @@ impl RedisBloom {
         let newest = &self.links.last()?.figures;
         newest.next(self.growth, self.options).filter(|_| self.options.scales())
     }
+}
 
-    /// Puts a link on top, or says why not. Changes nothing if it fails.
+impl Growing for RedisBloom {
+    type Digest = RedisHash;
+
+    fn ask_older(&self, hashes: &[RedisHash], found: &mut [bool]) {
+        let older = self.links.split_last().map_or(&[][..], |(_, older)| older);
+        look_in(older.iter().rev(), hashes, found, |link, hashes, found| {
+            link.filter.contains_hashes(hashes, found);
+        });
+    }
+
+    fn ask_newest(&self, hashes: &[RedisHash], found: &mut [bool]) {
+        if let Some(newest) = self.links.last() {
+            newest.filter.contains_hashes(hashes, found);
+        }
+    }
+
+    fn room_in_newest(&self) -> u64 {
+        self.room()
+    }
+
+    fn add_to_newest(&mut self, hashes: &[RedisHash], new: &mut [bool]) {
+        if let Some(newest) = self.links.last_mut() {
+            newest.filter.insert_hashes(hashes, new);
+            newest.figures.size += new.iter().map(|new| u64::from(*new)).sum::<u64>();
+        }
+    }
+
     #[cold]
     fn grow(&mut self) -> Result<(), InsertError> {
         let figures = self.next_link().ok_or(InsertError::Full)?;
         let link = Link::empty(figures, self.recipe()).map_err(InsertError::Alloc)?;
         self.push(link).map_err(InsertError::Alloc)
-    }
-
-    /// `new` is all false. What older links have is left out first; the rest goes to the newest link in order, as many
-    /// at a time as it has room for, so that it is never more than full. An error comes with the place of its item.
-    fn add_together(&mut self, hashes: &[RedisHash], new: &mut [bool]) -> Result<(), (usize, InsertError)> {
-        let mut found = [false; TOGETHER];
-        let found = &mut found[..hashes.len()];
-        let older = self.links.split_last().map_or(&[][..], |(_, older)| older);
-        look_in(older.iter().rev(), hashes, found, |link, hashes, found| {
-            link.filter.contains_hashes(hashes, found);
-        });
-        let Some(mut missing) = Missing::of(hashes, found) else { return Ok(()) };
-        while !missing.digests().is_empty() {
-            let room = usize::try_from(self.room()).unwrap_or(usize::MAX);
-            if let Some(newest) = self.links.last()
-                && room < missing.digests().len()
-            {
-                // Those that it has need no room. So no item after them comes one by one, however little room there is.
-                missing.ask(found, |hashes, found| newest.filter.contains_hashes(hashes, found));
-            }
-            let count = missing.digests().len().min(room);
-            self.add_to_newest(&missing.digests()[..count], &missing.places()[..count], new);
-            missing.drop_first(count);
-            if let (0, Some(place)) = (room, missing.places().first()) {
-                self.grow().map_err(|error| (*place, error))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds items that no older link has, and for all of which there is room.
-    fn add_to_newest(&mut self, hashes: &[RedisHash], places: &[usize], new: &mut [bool]) {
-        let Some(newest) = self.links.last_mut() else { return };
-        let mut answers = [false; TOGETHER];
-        let answers = &mut answers[..hashes.len()];
-        newest.filter.insert_hashes(hashes, answers);
-        for (place, answer) in places.iter().zip(answers) {
-            new[*place] = *answer;
-            newest.figures.size += u64::from(*answer);
-        }
     }
 }
