@@ -79,19 +79,16 @@ where
         let key = data.next().unwrap_or(0);
         let hash = filter.hash_bytes(&[key]);
         let count = counts.entry(key).or_default();
-        match operation % 8 {
+        match operation % 11 {
             0..=3 => {
                 let was_found = filter.contains_hash(hash);
-                let before = filter.to_bytes().expect("a small filter");
+                let before = bytes_of(&filter);
                 match filter.insert_hash(hash) {
                     Ok(is_new) => {
                         assert_eq!(is_new, !was_found, "`insert` and `contains` disagree about {key}");
                         *count += 1;
                     }
-                    Err(_) => assert!(
-                        before == filter.to_bytes().expect("a small filter"),
-                        "a refused key changed the filter"
-                    ),
+                    Err(_) => assert!(before == bytes_of(&filter), "a refused key changed the filter"),
                 }
             }
             // Only what was added is removed: anything else may take another key's place.
@@ -100,10 +97,20 @@ where
                 *count -= 1;
             }
             6 => {
-                let bytes = filter.to_bytes().expect("a small filter");
-                let again = F::from_bytes(&bytes).expect("what was written can be read");
+                let again = F::from_bytes(&bytes_of(&filter)).expect("what was written can be read");
                 assert_eq!(again, filter);
                 filter = again;
+            }
+            7 => add_many(&mut filter, &mut counts, &many(key, operation)),
+            8 => remove_many(&mut filter, &mut counts, &many(key, operation)),
+            9 => {
+                let hashes: Vec<F::Hash> =
+                    many(key, operation).iter().map(|key| filter.hash_bytes(&[*key])).collect();
+                let mut found = vec![false; hashes.len()];
+                filter.contains_hashes(&hashes, &mut found);
+                for (hash, found) in hashes.iter().zip(found) {
+                    assert_eq!(found, filter.contains_hash(*hash));
+                }
             }
             _ => {
                 let found = filter.count_hash(hash);
@@ -119,6 +126,56 @@ where
         let found = filter.count_hash(filter.hash_bytes(&[key]));
         assert!(found >= count.min(most), "{key} was added {count} times and counted {found} times");
     }
+}
+
+/// The keys of a batch: up to 69 of them, the same ones again and again in the longer ones.
+fn many(first: u8, operation: u8) -> Vec<u8> {
+    let count = operation / 11 * 3;
+    (0..count).map(|i| first.wrapping_add(i % 20)).collect()
+}
+
+/// Adds a batch, and the same keys one by one to a copy: answers and bytes are the same, up to the first that is refused.
+fn add_many<F: Insert + Persist>(filter: &mut F, counts: &mut HashMap<u8, u64>, keys: &[u8]) {
+    let hashes: Vec<F::Hash> = keys.iter().map(|key| filter.hash_bytes(&[*key])).collect();
+    let mut copy = F::from_bytes(&bytes_of(filter)).expect("what was written can be read");
+    let mut one_by_one = vec![false; hashes.len()];
+    let mut added = 0;
+    for (hash, new) in hashes.iter().zip(&mut one_by_one) {
+        let Ok(answer) = copy.insert_hash(*hash) else { break };
+        *new = answer;
+        added += 1;
+    }
+    let mut new = vec![true; hashes.len()];
+    assert_eq!(filter.insert_hashes(&hashes, &mut new).is_ok(), added == hashes.len());
+    assert_eq!(new, one_by_one);
+    assert!(bytes_of(filter) == bytes_of(&copy), "a batch of adds and one by one differ");
+    for key in &keys[..added] {
+        *counts.entry(*key).or_default() += 1;
+    }
+}
+
+/// Removes those of a batch that were added, each at most as often as it was, and the same one by one from a copy.
+fn remove_many<F: Remove + Persist>(filter: &mut F, counts: &mut HashMap<u8, u64>, keys: &[u8]) {
+    let mut hashes = Vec::new();
+    for key in keys {
+        let count = counts.entry(*key).or_default();
+        if *count > 0 {
+            *count -= 1;
+            hashes.push(filter.hash_bytes(&[*key]));
+        }
+    }
+    let mut copy = F::from_bytes(&bytes_of(filter)).expect("what was written can be read");
+    for hash in &hashes {
+        assert!(copy.remove_hash(*hash), "a key is there and can't be removed");
+    }
+    let mut removed = vec![false; hashes.len()];
+    filter.remove_hashes(&hashes, &mut removed);
+    assert!(removed.iter().all(|removed| *removed), "a key is there and can't be removed in a batch");
+    assert!(bytes_of(filter) == bytes_of(&copy), "a batch of removals and one by one differ");
+}
+
+fn bytes_of(filter: &impl Persist) -> Vec<u8> {
+    filter.to_bytes().expect("a small filter")
 }
 
 fn seeds() -> Vec<Vec<u8>> {
