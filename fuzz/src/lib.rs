@@ -30,6 +30,7 @@ pub const TARGETS: &[Target] = &[
     targets::file::TARGET,
     targets::blocked::TARGET,
     targets::classic::TARGET,
+    targets::growing::TARGET,
     targets::multiset::TARGET,
     targets::foreign::LEVELDB,
     targets::foreign::GUAVA,

@@ -4,6 +4,7 @@ pub mod blocked;
 pub mod classic;
 pub mod file;
 pub mod foreign;
+pub mod growing;
 mod model;
 pub mod multiset;
 pub mod resp;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Debug;
 
-use mayhap::filter::{Estimate, Fold, Insert, Merge, Persist};
+use mayhap::filter::{Estimate, Filter, Fold, Insert, Merge, Persist};
 
 use crate::random::Random;
 
@@ -64,15 +64,7 @@ where
     fn insert_many(&mut self, from: u16, count: u8) {
         let keys: Vec<u16> = keys(from, count).collect();
         let hashes: Vec<F::Hash> = keys.iter().map(|key| self.hash(*key)).collect();
-        let mut is_new = vec![false; hashes.len()];
-        // One by one on a copy gives the same answers and the same filter.
-        let mut copy = self.filter.empty_like().expect("a small filter");
-        copy.merge(&self.filter).expect("a copy fits");
-        let one_by_one: Vec<bool> =
-            hashes.iter().map(|hash| copy.insert_hash(*hash).expect("never full")).collect();
-        self.filter.insert_hashes(&hashes, &mut is_new).expect("never full");
-        assert_eq!(is_new, one_by_one);
-        assert_eq!(self.bits(), bits(&copy));
+        assert_eq!(insert_each_way(&mut self.filter, &hashes), hashes.len(), "a Bloom filter is never full");
         self.keys.extend(keys);
     }
 
@@ -83,11 +75,7 @@ where
 
     fn ask_many(&self, from: u16, count: u8) {
         let hashes: Vec<F::Hash> = keys(from, count).map(|key| self.hash(key)).collect();
-        let mut found = vec![false; hashes.len()];
-        self.filter.contains_hashes(&hashes, &mut found);
-        for (hash, found) in hashes.iter().zip(found) {
-            assert_eq!(found, self.filter.contains_hash(*hash));
-        }
+        ask_each_way(&self.filter, &hashes);
     }
 
     fn merge(&mut self, other: &Self) {
@@ -136,12 +124,45 @@ where
     }
 }
 
+/// Adds a batch, and the same keys one by one to a copy: answers and bytes are the same, up to the first that is refused.
+/// Returns how many come before it.
+pub(super) fn insert_each_way<F: Insert + Persist>(filter: &mut F, hashes: &[F::Hash]) -> usize {
+    let mut copy = copy(filter);
+    let mut one_by_one = vec![false; hashes.len()];
+    let mut added = 0;
+    for (hash, new) in hashes.iter().zip(&mut one_by_one) {
+        let Ok(answer) = copy.insert_hash(*hash) else { break };
+        *new = answer;
+        added += 1;
+    }
+    let mut new = vec![true; hashes.len()];
+    assert_eq!(filter.insert_hashes(hashes, &mut new).is_ok(), added == hashes.len());
+    assert_eq!(new, one_by_one);
+    assert!(bits(filter) == bits(&copy), "a batch of adds and one by one differ");
+    added
+}
+
+/// Asks for a batch, and for the same keys one by one.
+pub(super) fn ask_each_way<F: Filter>(filter: &F, hashes: &[F::Hash]) {
+    let mut found = vec![false; hashes.len()];
+    filter.contains_hashes(hashes, &mut found);
+    for (hash, found) in hashes.iter().zip(found) {
+        assert_eq!(found, filter.contains_hash(*hash));
+    }
+}
+
 /// The whole state of a filter, by which two can be compared without trusting their `==`.
-fn bits<F: Persist>(filter: &F) -> Vec<u8> {
+pub(super) fn bits<F: Persist>(filter: &F) -> Vec<u8> {
     filter.to_bytes().expect("a small filter")
 }
 
-fn keys(from: u16, count: u8) -> impl Iterator<Item = u16> {
+/// The same filter, written and read.
+pub(super) fn copy<F: Persist>(filter: &F) -> F {
+    F::from_bytes(&bits(filter)).expect("what was written can be read")
+}
+
+/// The keys of a batch.
+pub(super) fn keys(from: u16, count: u8) -> impl Iterator<Item = u16> {
     // Steps of 7 wrap around, so that some keys come twice.
     (0..u16::from(count)).map(move |i| (from + i * 7) % 256)
 }

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use mayhap::counting::{CounterShape, CounterWidth};
 use mayhap::cuckoo::CuckooLayout;
-use mayhap::filter::{Count, Insert, Persist, Remove};
+use mayhap::filter::{Count, Filter, Insert, Persist, Remove};
 use mayhap::{CountingBloom, CuckooFilter, DLeftCounting, ScalableCuckoo};
 
 use super::model;
@@ -82,13 +82,13 @@ where
         match operation % 11 {
             0..=3 => {
                 let was_found = filter.contains_hash(hash);
-                let before = bytes_of(&filter);
+                let before = model::bits(&filter);
                 match filter.insert_hash(hash) {
                     Ok(is_new) => {
                         assert_eq!(is_new, !was_found, "`insert` and `contains` disagree about {key}");
                         *count += 1;
                     }
-                    Err(_) => assert!(before == bytes_of(&filter), "a refused key changed the filter"),
+                    Err(_) => assert!(before == model::bits(&filter), "a refused key changed the filter"),
                 }
             }
             // Only what was added is removed: anything else may take another key's place.
@@ -97,21 +97,20 @@ where
                 *count -= 1;
             }
             6 => {
-                let again = F::from_bytes(&bytes_of(&filter)).expect("what was written can be read");
+                let again = model::copy(&filter);
                 assert_eq!(again, filter);
                 filter = again;
             }
-            7 => add_many(&mut filter, &mut counts, &many(key, operation)),
-            8 => remove_many(&mut filter, &mut counts, &many(key, operation)),
-            9 => {
-                let hashes: Vec<F::Hash> =
-                    many(key, operation).iter().map(|key| filter.hash_bytes(&[*key])).collect();
-                let mut found = vec![false; hashes.len()];
-                filter.contains_hashes(&hashes, &mut found);
-                for (hash, found) in hashes.iter().zip(found) {
-                    assert_eq!(found, filter.contains_hash(*hash));
+            7 => {
+                let keys = many(key, operation);
+                let hashes = hashes(&filter, &keys);
+                let added = model::insert_each_way(&mut filter, &hashes);
+                for key in &keys[..added] {
+                    *counts.entry(*key).or_default() += 1;
                 }
             }
+            8 => remove_many(&mut filter, &mut counts, &many(key, operation)),
+            9 => model::ask_each_way(&filter, &hashes(&filter, &many(key, operation))),
             _ => {
                 let found = filter.count_hash(hash);
                 assert!(
@@ -134,24 +133,8 @@ fn many(first: u8, operation: u8) -> Vec<u8> {
     (0..count).map(|i| first.wrapping_add(i % 20)).collect()
 }
 
-/// Adds a batch, and the same keys one by one to a copy: answers and bytes are the same, up to the first that is refused.
-fn add_many<F: Insert + Persist>(filter: &mut F, counts: &mut HashMap<u8, u64>, keys: &[u8]) {
-    let hashes: Vec<F::Hash> = keys.iter().map(|key| filter.hash_bytes(&[*key])).collect();
-    let mut copy = F::from_bytes(&bytes_of(filter)).expect("what was written can be read");
-    let mut one_by_one = vec![false; hashes.len()];
-    let mut added = 0;
-    for (hash, new) in hashes.iter().zip(&mut one_by_one) {
-        let Ok(answer) = copy.insert_hash(*hash) else { break };
-        *new = answer;
-        added += 1;
-    }
-    let mut new = vec![true; hashes.len()];
-    assert_eq!(filter.insert_hashes(&hashes, &mut new).is_ok(), added == hashes.len());
-    assert_eq!(new, one_by_one);
-    assert!(bytes_of(filter) == bytes_of(&copy), "a batch of adds and one by one differ");
-    for key in &keys[..added] {
-        *counts.entry(*key).or_default() += 1;
-    }
+fn hashes<F: Filter>(filter: &F, keys: &[u8]) -> Vec<F::Hash> {
+    keys.iter().map(|key| filter.hash_bytes(&[*key])).collect()
 }
 
 /// Removes those of a batch that were added, each at most as often as it was, and the same one by one from a copy.
@@ -164,18 +147,14 @@ fn remove_many<F: Remove + Persist>(filter: &mut F, counts: &mut HashMap<u8, u64
             hashes.push(filter.hash_bytes(&[*key]));
         }
     }
-    let mut copy = F::from_bytes(&bytes_of(filter)).expect("what was written can be read");
+    let mut copy = model::copy(filter);
     for hash in &hashes {
         assert!(copy.remove_hash(*hash), "a key is there and can't be removed");
     }
     let mut removed = vec![false; hashes.len()];
     filter.remove_hashes(&hashes, &mut removed);
     assert!(removed.iter().all(|removed| *removed), "a key is there and can't be removed in a batch");
-    assert!(bytes_of(filter) == bytes_of(&copy), "a batch of removals and one by one differ");
-}
-
-fn bytes_of(filter: &impl Persist) -> Vec<u8> {
-    filter.to_bytes().expect("a small filter")
+    assert!(model::bits(filter) == model::bits(&copy), "a batch of removals and one by one differ");
 }
 
 fn seeds() -> Vec<Vec<u8>> {
