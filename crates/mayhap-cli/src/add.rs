@@ -164,11 +164,8 @@ fn add_all(
         Ok(())
     };
     let spool = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if arguments.copies {
-        spool.for_each(insert)?;
-    } else {
-        spool.for_each_distinct(insert)?;
-    }
+    progress.finish();
+    spool.give(arguments.copies, arguments.how.quiet, insert)?;
     Ok(added)
 }
 

@@ -76,11 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             found.taken += digests.len() as u64 - removed;
             Ok(())
         };
-        if arguments.copies {
-            spool.for_each(remove)?;
-        } else {
-            spool.for_each_distinct(remove)?;
-        }
+        spool.give(arguments.copies, arguments.how.quiet, remove)?;
         if found.removed > 0 && !arguments.how.dry_run {
             change.save()?;
         }

@@ -141,10 +141,8 @@ impl Job<'_> {
                 }
             })
         };
-        if copies {
-            spool.for_each(insert)?;
-        } else {
-            spool.for_each_distinct(insert)?;
+        spool.give(copies, self.arguments.quiet, insert)?;
+        if !copies {
             count = Count::Exactly(inserted);
         }
         Ok(Built::new(filter, tally, Some(count)))

@@ -145,7 +145,11 @@ impl<'a> Job<'a> {
         // Standard output is line-buffered underneath, which pieces of this size pass by.
         let output = BufWriter::with_capacity(WRITE_SIZE, io::stdout());
         let sieve = Sieve::new(seen, loss, arguments.wanted(), clock, output);
-        let progress = Progress::new(inputs.total_bytes(), !arguments.quiet && !arguments.json);
+        let is_watched = !arguments.quiet && !arguments.json;
+        let progress = match arguments.wanted() {
+            Wanted::Count => Progress::beside_nothing(inputs.total_bytes(), is_watched),
+            _ => Progress::new(inputs.total_bytes(), is_watched),
+        };
         Ok(Self {
             arguments,
             start,

@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let mut reader = KeyReader::new(&inputs, &arguments.keys)?;
     let mut seen =
         Seen::new(arguments.range, inputs.total_bytes(), arguments.memory, arguments.skip_invalid)?;
-    let progress = Progress::new(inputs.total_bytes(), !arguments.quiet && !arguments.json);
+    let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.quiet && !arguments.json);
     let mut batch = Batch::default();
     while reader.next(&mut batch)? {
         seen.read(&batch)?;
