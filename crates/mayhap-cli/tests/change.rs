@@ -225,6 +225,8 @@ fn a_key_with_too_many_copies_is_named() {
         fails(&["add", "--copies", &path, &file], b"", "\"apple\": the filter holds");
         // A pipe can't be read again.
         fails(&["add", "--copies", &path], &keys, "copies of this key");
+        // The way out is one of the command line, not of the library.
+        fails(&["add", "--copies", &path], &keys, "--skip-present");
         assert_eq!(fs::read(&path).unwrap(), before, "{kind}");
         let path = format!("{}/new", directory.path());
         let arguments = ["build", "-n", "2k", "--kind", kind, "--copies", "-o", &path, &file];
