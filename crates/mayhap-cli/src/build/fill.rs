@@ -141,7 +141,7 @@ impl Job<'_> {
                 }
             })
         };
-        spool.give(copies, self.arguments.quiet, insert)?;
+        spool.give(copies, self.arguments.summary.quiet(), insert)?;
         if !copies {
             count = Count::Exactly(inserted);
         }
@@ -245,7 +245,7 @@ impl Job<'_> {
     }
 
     fn progress(&self) -> Progress {
-        Progress::beside_nothing(self.inputs.total_bytes(), !self.arguments.quiet)
+        Progress::beside_nothing(self.inputs.total_bytes(), !self.arguments.summary.quiet())
     }
 
     fn beside_output(&self) -> Beyond {
