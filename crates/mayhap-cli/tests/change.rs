@@ -516,3 +516,25 @@ fn a_program_killed_at_any_moment_leaves_the_old_file_or_the_new() {
     assert!(mayhap(&["add", "-q", &path], &lines(20_000..20_010)).status.success());
     assert!(contains_all(&AnyFilter::open(&path).unwrap(), (0..1_000).chain(20_000..20_010)));
 }
+
+/// A filter in the place of the keys would add the garbage that its bytes are as lines.
+#[test]
+fn a_filter_is_no_list_of_keys() {
+    let directory = Directory::new("filter-as-keys");
+    let cuckoo = filter(&directory, "cuckoo", &lines(0..100), "1000");
+    let bloom = filter(&directory, "bloom", &lines(0..100), "1000");
+    let before = fs::read(&cuckoo).unwrap();
+    let output = format!("{}/new", directory.path());
+    for arguments in [
+        &["add", &cuckoo, &cuckoo][..],
+        &["add", &cuckoo, &bloom],
+        &["remove", &cuckoo, &bloom],
+        &["check", &cuckoo, &bloom],
+        &["verify", &cuckoo, &bloom],
+        &["dedup", &bloom],
+        &["build", "-o", &output, &bloom],
+    ] {
+        fails(arguments, b"", "is a mayhap file and not a list of keys");
+    }
+    assert_eq!(fs::read(&cuckoo).unwrap(), before);
+}
