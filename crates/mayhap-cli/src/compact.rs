@@ -1,5 +1,6 @@
 //! `mayhap compact`: memory that removed keys leave behind.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -67,6 +68,7 @@ const STEP: u64 = 1 << 16;
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     if let (Some(output), false) = (&arguments.output, arguments.rehearsal.dry_run) {
+        refuse_itself(&arguments.filter, output)?;
         check(output, arguments.force)?;
     }
     // Only a file that is to be replaced is locked.
@@ -99,6 +101,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         report(arguments, written.map(PathBuf::as_path), &before, &after)?;
     }
     Ok(Answer::Yes)
+}
+
+/// A file in its own place is written under its lock, or what another process adds meanwhile would be lost.
+fn refuse_itself(filter: &Path, output: &Path) -> Result<(), Failure> {
+    match (fs::canonicalize(filter), fs::canonicalize(output)) {
+        (Ok(filter), Ok(target)) if filter == target => Err(Failure::Message(format!(
+            "{} is the file that is read; leave out -o to compact it in its place",
+            output.display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Step by step, for whoever watches.
