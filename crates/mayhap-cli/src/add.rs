@@ -70,19 +70,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let inputs = Inputs::check(&arguments.files)?;
     let reader = KeyReader::new(&inputs, &arguments.how.key_options)?;
     let mut change = arguments.how.open(&arguments.filter)?;
-    let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.how.quiet);
+    let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.how.summary.quiet());
     let stuck_before = Stuck::of(&change.filter).map_or(0, |stuck| stuck.counters);
     let added = add_all(arguments, &inputs, reader, &progress, &mut change.filter)?;
     progress.finish();
-    if !arguments.how.dry_run && added.has_changed {
+    if !arguments.how.rehearsal.dry_run && added.has_changed {
         change.save()?;
     }
     let answer = if added.refused.count() == 0 { Answer::Yes } else { Answer::No };
     let seconds = start.elapsed().as_secs_f64();
     let summary = Summary { arguments, added, filter: &change.filter, stuck_before, seconds };
-    if arguments.how.json {
+    if arguments.how.summary.json {
         print(&format!("{}\n", summary.json()))?;
-    } else if !arguments.how.quiet {
+    } else if !arguments.how.summary.quiet() {
         say(&summary.text());
     }
     Ok(answer)
@@ -164,11 +164,8 @@ fn add_all(
         Ok(())
     };
     let spool = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if arguments.copies {
-        spool.for_each(insert)?;
-    } else {
-        spool.for_each_distinct(insert)?;
-    }
+    progress.finish();
+    spool.give(arguments.copies, arguments.how.summary.quiet(), insert)?;
     Ok(added)
 }
 
@@ -277,7 +274,7 @@ impl Summary<'_> {
     fn text(&self) -> String {
         let Added { new, keys, has_changed, ref refused, .. } = self.added;
         let path = self.arguments.filter.display();
-        let outcome = match (self.arguments.how.dry_run, has_changed) {
+        let outcome = match (self.arguments.how.rehearsal.dry_run, has_changed) {
             (true, _) => "; nothing was changed, as asked",
             (false, true) => "",
             (false, false) => "; the file is as it was",
@@ -294,7 +291,7 @@ impl Summary<'_> {
             "mayhap: {path}: {} read, {} of them new{left_out}{outcome}\nmayhap: {}",
             counted(keys, "key"),
             group_digits(new),
-            state(self.filter, self.arguments.how.dry_run),
+            state(self.filter, self.arguments.how.rehearsal.dry_run),
         );
         if let FilterFile::Filter(filter) = self.filter {
             text += &format!(
@@ -332,7 +329,7 @@ impl Summary<'_> {
             "new": self.added.new,
             "refused": self.added.refused.count(),
             "refused_first": self.added.refused.first(),
-            "written": self.added.has_changed && !self.arguments.how.dry_run,
+            "written": self.added.has_changed && !self.arguments.how.rehearsal.dry_run,
             "keys_now": self.filter.estimated_len(),
             "rate_now": self.filter.expected_rate(),
             "planned_keys": planned.map(mayhap::AnyFilter::planned_keys),

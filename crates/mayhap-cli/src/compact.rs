@@ -1,5 +1,6 @@
 //! `mayhap compact`: memory that removed keys leave behind.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,6 +11,7 @@ use crate::change::Change;
 use crate::columns::table;
 use crate::failure::{Answer, Failure, print};
 use crate::filter_file::{FilterFile, Unlock};
+use crate::flags::{DryRun, SummaryFlags};
 use crate::numbers::{counted, format_rate, format_size, group_digits};
 use crate::output::check;
 use crate::progress::Progress;
@@ -23,6 +25,8 @@ use crate::progress::Progress;
 /// Without -o the file is replaced by a new one when that is complete. Another `add` or `remove` on the same file waits
 /// for this one.
 #[derive(Args, Debug)]
+// Quiet and nothing written would be nothing at all.
+#[command(mut_arg("dry_run", |flag| flag.conflicts_with("quiet")))]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The filter file: a scalable-cuckoo filter
@@ -37,20 +41,14 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "output")]
     force: bool,
 
-    /// Show what would come out, and write nothing
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    rehearsal: DryRun,
 
     #[command(flatten)]
     unlock: Unlock,
 
-    /// Print the summary as JSON
-    #[arg(long, conflicts_with = "quiet")]
-    json: bool,
-
-    /// No summary, no progress
-    #[arg(short, long, conflicts_with = "dry_run")]
-    quiet: bool,
+    #[command(flatten)]
+    summary: SummaryFlags,
 }
 
 const EXAMPLES: &str = "\
@@ -69,23 +67,24 @@ const STEP: u64 = 1 << 16;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
-    if let (Some(output), false) = (&arguments.output, arguments.dry_run) {
+    if let (Some(output), false) = (&arguments.output, arguments.rehearsal.dry_run) {
+        refuse_itself(&arguments.filter, output)?;
         check(output, arguments.force)?;
     }
     // Only a file that is to be replaced is locked.
-    let mut change = if arguments.dry_run || arguments.output.is_some() {
+    let mut change = if arguments.rehearsal.dry_run || arguments.output.is_some() {
         Change::rehearse(&arguments.filter, &arguments.unlock)?
     } else {
-        Change::open(&arguments.filter, &arguments.unlock, arguments.quiet)?
+        Change::open(&arguments.filter, &arguments.unlock, arguments.summary.quiet())?
     };
     let FilterFile::Filter(AnyFilter::ScalableCuckoo(filter)) = &mut change.filter else {
         return Err(nothing_to_gain(&arguments.filter, change.filter.kind()));
     };
     let before = Figures::of(filter);
-    compact(filter, !arguments.quiet);
+    compact(filter, !arguments.summary.quiet());
     let after = Figures::of(filter);
     let written = match &arguments.output {
-        _ if arguments.dry_run => None,
+        _ if arguments.rehearsal.dry_run => None,
         Some(output) => {
             let existing = if arguments.force { Existing::Replace } else { Existing::Refuse };
             change.filter.save(output, existing)?;
@@ -98,10 +97,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             Some(&arguments.filter)
         }
     };
-    if !arguments.quiet {
+    if !arguments.summary.quiet() {
         report(arguments, written.map(PathBuf::as_path), &before, &after)?;
     }
     Ok(Answer::Yes)
+}
+
+/// A file in its own place is written under its lock, or what another process adds meanwhile would be lost.
+fn refuse_itself(filter: &Path, output: &Path) -> Result<(), Failure> {
+    match (fs::canonicalize(filter), fs::canonicalize(output)) {
+        (Ok(filter), Ok(target)) if filter == target => Err(Failure::Message(format!(
+            "{} is the file that is read; leave out -o to compact it in its place",
+            output.display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Step by step, for whoever watches.
@@ -179,7 +189,7 @@ fn report(
     before: &Figures,
     after: &Figures,
 ) -> Result<(), Failure> {
-    if arguments.json {
+    if arguments.summary.json {
         let json = serde_json::json!({
             "file": arguments.filter.to_string_lossy(),
             "output": written.map(|path| path.to_string_lossy()),

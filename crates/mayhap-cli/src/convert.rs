@@ -8,6 +8,7 @@ use mayhap::Bitmap;
 use crate::columns::pairs;
 use crate::failure::{Answer, Failure, print, say};
 use crate::filter_file::{FilterFile, Unlock};
+use crate::flags::SummaryFlags;
 use crate::foreign::{
     Details, FormatName, Selection, Shape, check, how_to_load, is_standard_output, save, title,
     with_rdb_version,
@@ -56,13 +57,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     unlock: Unlock,
 
-    /// Print the summary as JSON
-    #[arg(long, conflicts_with = "quiet")]
-    json: bool,
-
-    /// No summary
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    summary: SummaryFlags,
 
     #[command(flatten)]
     selection: Selection,
@@ -205,10 +201,10 @@ fn universe_of(bitmap: &Bitmap) -> Result<u64, Failure> {
 
 fn report(arguments: &Arguments, bytes: u64, load: Option<String>) -> Result<Answer, Failure> {
     let output = &arguments.output.output;
-    if arguments.quiet {
+    if arguments.summary.quiet() {
         return Ok(Answer::Yes);
     }
-    let text = if arguments.json {
+    let text = if arguments.summary.json {
         let json = serde_json::json!({
             "output": output.to_string_lossy(),
             "form": arguments.to.name(),

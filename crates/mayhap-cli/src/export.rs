@@ -9,6 +9,7 @@ use mayhap::formats::ForeignFile;
 use crate::columns::pairs;
 use crate::failure::{Answer, Failure, print, say};
 use crate::filter_file::kind_of;
+use crate::flags::SummaryFlags;
 use crate::foreign::{
     FormatName, Shape, check, how_to_load, is_standard_output, save, title, with_rdb_version,
 };
@@ -46,13 +47,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NUMBER", conflicts_with = "chunks")]
     rdb_version: Option<u16>,
 
-    /// Print the summary as JSON
-    #[arg(long, conflicts_with = "quiet")]
-    json: bool,
-
-    /// No summary
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    summary: SummaryFlags,
 }
 
 const EXAMPLES: &str = r#"Examples:
@@ -92,11 +88,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let filter = with_rdb_version(file.filter, arguments.rdb_version)?;
     let shape = if arguments.chunks { Shape::Chunks } else { Shape::Whole };
     let bytes = save(&filter, shape, &arguments.output)?;
-    if arguments.quiet {
+    if arguments.summary.quiet() {
         return Ok(Answer::Yes);
     }
     let load = how_to_load(&filter, shape, &arguments.output.output, bytes);
-    let text = if arguments.json {
+    let text = if arguments.summary.json {
         let json = serde_json::json!({
             "output": arguments.output.output.to_string_lossy(),
             "format": format.name(),

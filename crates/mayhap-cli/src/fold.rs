@@ -8,6 +8,7 @@ use mayhap::{AnyFilter, MergeError};
 use crate::columns::table;
 use crate::failure::{Answer, Failure, print};
 use crate::filter_file::{FilterFile, Unlock};
+use crate::flags::{DryRun, SummaryFlags};
 use crate::numbers::{format_rate, format_size, group_digits, parse_count, parse_rate, parse_size};
 use crate::output::check;
 
@@ -20,6 +21,8 @@ use crate::output::check;
 /// Blocked, classic and counting Bloom filters can be folded, by any factor that divides their size. The way back needs
 /// the keys.
 #[derive(Args, Debug)]
+// Quiet and nothing written would be nothing at all.
+#[command(mut_arg("dry_run", |flag| flag.conflicts_with("quiet")))]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("how").required(true).args(["by", "rate", "to_size"]))]
 pub(crate) struct Arguments {
     /// The filter file
@@ -46,20 +49,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     to_size: Option<u64>,
 
-    /// Show what would come out, and write nothing
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    rehearsal: DryRun,
 
     #[command(flatten)]
     unlock: Unlock,
 
-    /// Print the summary as JSON
-    #[arg(long, conflicts_with = "quiet")]
-    json: bool,
-
-    /// No summary
-    #[arg(short, long, conflicts_with = "dry_run")]
-    quiet: bool,
+    #[command(flatten)]
+    summary: SummaryFlags,
 }
 
 const EXAMPLES: &str = "\
@@ -72,7 +69,7 @@ Exit codes: 0 done (also if nothing could be folded away: the copy is then as la
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
-    if let (Some(output), false) = (&arguments.output, arguments.dry_run) {
+    if let (Some(output), false) = (&arguments.output, arguments.rehearsal.dry_run) {
         check(output, arguments.force)?;
     }
     let shown = arguments.filter.display();
@@ -98,12 +95,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             factor
         }
     };
-    if let (Some(output), false) = (&arguments.output, arguments.dry_run) {
+    if let (Some(output), false) = (&arguments.output, arguments.rehearsal.dry_run) {
         let existing =
             if arguments.force { mayhap::codec::Existing::Replace } else { mayhap::codec::Existing::Refuse };
         filter.save(output, existing)?;
     }
-    if !arguments.quiet {
+    if !arguments.summary.quiet() {
         report(arguments, factor, &before, &Figures::of(&filter))?;
     }
     Ok(Answer::Yes)
@@ -194,8 +191,8 @@ impl Figures {
 }
 
 fn report(arguments: &Arguments, factor: u64, before: &Figures, after: &Figures) -> Result<(), Failure> {
-    let written = arguments.output.as_ref().filter(|_| !arguments.dry_run);
-    if arguments.json {
+    let written = arguments.output.as_ref().filter(|_| !arguments.rehearsal.dry_run);
+    if arguments.summary.json {
         let json = serde_json::json!({
             "output": written.map(|path| path.to_string_lossy()),
             "factor": factor,

@@ -9,6 +9,7 @@ use mayhap::formats::ForeignFile;
 
 use crate::columns::pairs;
 use crate::failure::{Answer, Failure, print, say};
+use crate::flags::Quiet;
 use crate::foreign::{Details, Facts, FormatName, Item, KeyType, Selection, native_file, read};
 use crate::numbers::format_size;
 use crate::output::Output;
@@ -49,9 +50,8 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "quiet")]
     json: bool,
 
-    /// Print nothing
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    quiet: Quiet,
 
     #[command(flatten)]
     selection: Selection,
@@ -100,7 +100,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             return save_native(arguments, &output, &native);
         }
         let imported = details.open_bytes(*format, file, &bytes, selection)?;
-        if !arguments.quiet && !is_same(&bytes, &imported)? {
+        if !arguments.quiet.quiet && !is_same(&bytes, &imported)? {
             say(
                 "mayhap: the filter is kept as today's RedisBloom writes it; the bytes of this payload were others, for \
                  the same keys",
@@ -112,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     };
     let imported = arguments.key_type.apply(imported);
     imported.save(&output.output, output.existing())?;
-    if arguments.quiet {
+    if arguments.quiet.quiet {
         return Ok(Answer::Yes);
     }
     let facts = Facts::of(&imported);
@@ -139,7 +139,7 @@ fn is_same(bytes: &[u8], imported: &ForeignFile) -> Result<bool, Failure> {
 fn save_native(arguments: &Arguments, output: &Output, file: &[u8]) -> Result<Answer, Failure> {
     save_bytes(&output.output, output.existing(), |out| out.write_all(file)).map_err(mayhap::Error::from)?;
     let header = Header::parse(file).map_err(mayhap::Error::from)?;
-    if arguments.quiet {
+    if arguments.quiet.quiet {
         return Ok(Answer::Yes);
     }
     let needs_key = header.hash.key_id.is_some();

@@ -17,6 +17,7 @@ mod digests;
 mod export;
 mod failure;
 mod filter_file;
+mod flags;
 mod fold;
 mod foreign;
 mod hash;

@@ -10,6 +10,7 @@ use mayhap::{AnyFilter, MergeError};
 use crate::columns::pairs;
 use crate::failure::{Answer, Failure, print, say};
 use crate::filter_file::{FilterFile, Unlock};
+use crate::flags::SummaryFlags;
 use crate::numbers::{format_rate, format_size, group_digits, parse_rate};
 use crate::output::Output;
 
@@ -46,13 +47,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     unlock: Unlock,
 
-    /// Print the summary as JSON
-    #[arg(long, conflicts_with = "quiet")]
-    json: bool,
-
-    /// No summary and no warning
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    summary: SummaryFlags,
 }
 
 const EXAMPLES: &str = "\
@@ -107,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         )));
     }
     merged.save(&arguments.output.output, arguments.output.existing())?;
-    if !arguments.quiet {
+    if !arguments.summary.quiet() {
         summary.print(arguments)?;
     }
     Ok(Answer::Yes)
@@ -217,7 +213,7 @@ impl Summary {
 
     fn print(&self, arguments: &Arguments) -> Result<(), Failure> {
         let warning = self.warning(arguments.intersect);
-        if arguments.json {
+        if arguments.summary.json {
             let json = serde_json::json!({
                 "output": arguments.output.output.to_string_lossy(),
                 "kind": self.kind.to_string(),

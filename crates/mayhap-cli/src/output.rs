@@ -1,7 +1,9 @@
 //! Files that commands write.
 
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process;
 
 use clap::Args;
 use mayhap::codec::Existing;
@@ -21,7 +23,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Looks before hours of work: is there a file already, and a directory for it?
+    /// Looks before hours of work: is there a file already, and a directory for it that lets us write?
     pub(crate) fn check(&self) -> Result<(), Failure> {
         check(&self.output, self.force)
     }
@@ -32,7 +34,7 @@ impl Output {
     }
 }
 
-/// Looks before hours of work: is there a file already, and a directory for it?
+/// Looks before hours of work: is there a file already, and a directory for it that lets us write?
 pub(crate) fn check(path: &Path, force: bool) -> Result<(), Failure> {
     let shown = path.display();
     if path.as_os_str() == "-" {
@@ -48,14 +50,11 @@ pub(crate) fn check(path: &Path, force: bool) -> Result<(), Failure> {
         Ok(_) if !force => Err(Failure::Message(format!(
             "{shown} is there already; --force replaces it, or choose another name"
         ))),
-        Ok(_) => Ok(()),
+        Ok(_) => try_directory(path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let directory = match path.parent() {
-                Some(directory) if !directory.as_os_str().is_empty() => directory,
-                _ => Path::new("."),
-            };
+            let directory = directory_of(path);
             match directory.metadata() {
-                Ok(found) if found.is_dir() => Ok(()),
+                Ok(found) if found.is_dir() => try_directory(path),
                 _ => Err(Failure::Message(format!(
                     "there is no directory {} to write {shown} into",
                     directory.display()
@@ -63,5 +62,28 @@ pub(crate) fn check(path: &Path, force: bool) -> Result<(), Failure> {
             }
         }
         Err(error) => Err(Failure::Message(format!("cannot write {shown}: {error}"))),
+    }
+}
+
+fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() => directory,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes a file beside the one to write, which is what writing it will begin with, and takes it away again. Its name is one
+/// of a temporary file: should it stay, a later save in this directory removes it.
+fn try_directory(path: &Path) -> Result<(), Failure> {
+    let probe = directory_of(path).join(format!(".mayhap-{}-{}.tmp", process::id(), u64::MAX));
+    match OpenOptions::new().write(true).create_new(true).open(&probe) {
+        Ok(_) => {
+            let _ = fs::remove_file(&probe);
+            Ok(())
+        }
+        Err(error) => Err(Failure::Message(format!(
+            "cannot write {}: no file can be made in its directory: {error}",
+            path.display()
+        ))),
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let reader = KeyReader::new(&inputs, &arguments.how.key_options)?;
     let mut change = arguments.how.open(&arguments.filter)?;
     refuse_what_cannot_remove(arguments, &change.filter)?;
-    let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.how.quiet);
+    let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.how.summary.quiet());
     let (spool, mut found) = ask(arguments, reader, &progress, &change.filter)?;
     progress.finish();
     let is_held_back = arguments.strict && found.absent.count() > 0;
@@ -76,21 +76,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             found.taken += digests.len() as u64 - removed;
             Ok(())
         };
-        if arguments.copies {
-            spool.for_each(remove)?;
-        } else {
-            spool.for_each_distinct(remove)?;
-        }
-        if found.removed > 0 && !arguments.how.dry_run {
+        spool.give(arguments.copies, arguments.how.summary.quiet(), remove)?;
+        if found.removed > 0 && !arguments.how.rehearsal.dry_run {
             change.save()?;
         }
     }
-    let is_written = !is_held_back && found.removed > 0 && !arguments.how.dry_run;
+    let is_written = !is_held_back && found.removed > 0 && !arguments.how.rehearsal.dry_run;
     let summary =
         Summary { arguments, found: &found, filter: &change.filter, is_held_back, is_written, start };
-    if arguments.how.json {
+    if arguments.how.summary.json {
         print(&format!("{}\n", summary.json()))?;
-    } else if !arguments.how.quiet {
+    } else if !arguments.how.summary.quiet() {
         say(&summary.text());
     }
     Ok(if found.absent.count() == 0 && found.taken == 0 { Answer::Yes } else { Answer::No })
@@ -202,7 +198,7 @@ impl Summary<'_> {
                     group_digits(*keys)
                 );
         }
-        let verb = if self.arguments.how.dry_run { "would be removed" } else { "removed" };
+        let verb = if self.arguments.how.rehearsal.dry_run { "would be removed" } else { "removed" };
         text +=
             &format!("mayhap: {path}: {} {verb}, of {} read", counted(*removed, "key"), group_digits(*keys));
         match absent.count() {
@@ -216,7 +212,7 @@ impl Summary<'_> {
         if !self.is_written {
             text += "; nothing was changed";
         }
-        text += &format!("\nmayhap: {}", state(self.filter, self.arguments.how.dry_run));
+        text += &format!("\nmayhap: {}", state(self.filter, self.arguments.how.rehearsal.dry_run));
         match Stuck::of(self.filter).and_then(|stuck| stuck.warn_of_any()) {
             Some(warning) => text + "\n" + &warning,
             None => text,

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use mayhap::hash::SecretKey;
 use mayhap::{AnyFilter, Bitmap, ReadOptions};
-use run::{Directory, fails, mayhap};
+use run::{Directory, command, fails, mayhap};
 use serde_json::Value;
 
 const KINDS: [&str; 9] =
@@ -725,4 +725,28 @@ mod parquet_columns {
         fails(&["build", "-o", &path, "-f", "id", &damaged], b"", "can't be read");
         assert_eq!(names(&directory), ["damaged.parquet", "users.parquet"]);
     }
+}
+
+/// Hours of reading are not for nothing: what can't be written is said before the first key is read.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_directory_that_takes_no_file_is_found_out_at_once() {
+    let directory = Directory::new("build-nowhere");
+    let filter = format!("{}/filter", directory.path());
+    assert!(mayhap(&["build", "-q", "-o", &filter], b"a\n").status.success());
+    for arguments in [
+        &["build", "-o", "/proc/filter"][..],
+        &["merge", "-o", "/proc/filter", &filter, &filter],
+        &["fold", "--by", "1", "-o", "/proc/filter", &filter],
+    ] {
+        let mut child = command(arguments).spawn().unwrap();
+        // Open until the end, so that whoever reads it waits.
+        let input = child.stdin.take();
+        let output = child.wait_with_output().unwrap();
+        drop(input);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains("no file can be made in its directory"), "{arguments:?}: {message}");
+    }
+    assert_eq!(names(&directory), ["filter"], "nothing of the attempt stays");
 }

@@ -225,6 +225,8 @@ fn a_key_with_too_many_copies_is_named() {
         fails(&["add", "--copies", &path, &file], b"", "\"apple\": the filter holds");
         // A pipe can't be read again.
         fails(&["add", "--copies", &path], &keys, "copies of this key");
+        // The way out is one of the command line, not of the library.
+        fails(&["add", "--copies", &path], &keys, "--skip-present");
         assert_eq!(fs::read(&path).unwrap(), before, "{kind}");
         let path = format!("{}/new", directory.path());
         let arguments = ["build", "-n", "2k", "--kind", kind, "--copies", "-o", &path, &file];
@@ -513,4 +515,26 @@ fn a_program_killed_at_any_moment_leaves_the_old_file_or_the_new() {
     // And what was left behind is in nobody's way.
     assert!(mayhap(&["add", "-q", &path], &lines(20_000..20_010)).status.success());
     assert!(contains_all(&AnyFilter::open(&path).unwrap(), (0..1_000).chain(20_000..20_010)));
+}
+
+/// A filter in the place of the keys would add the garbage that its bytes are as lines.
+#[test]
+fn a_filter_is_no_list_of_keys() {
+    let directory = Directory::new("filter-as-keys");
+    let cuckoo = filter(&directory, "cuckoo", &lines(0..100), "1000");
+    let bloom = filter(&directory, "bloom", &lines(0..100), "1000");
+    let before = fs::read(&cuckoo).unwrap();
+    let output = format!("{}/new", directory.path());
+    for arguments in [
+        &["add", &cuckoo, &cuckoo][..],
+        &["add", &cuckoo, &bloom],
+        &["remove", &cuckoo, &bloom],
+        &["check", &cuckoo, &bloom],
+        &["verify", &cuckoo, &bloom],
+        &["dedup", &bloom],
+        &["build", "-o", &output, &bloom],
+    ] {
+        fails(arguments, b"", "is a mayhap file and not a list of keys");
+    }
+    assert_eq!(fs::read(&cuckoo).unwrap(), before);
 }

@@ -94,6 +94,56 @@ fn results_can_be_had_as_json() {
     }
 }
 
+/// What the short help of a command says about a flag.
+fn explanation(command: &str, flag: &str) -> Option<String> {
+    let help = stdout(&[command, "-h"]);
+    let line = help.lines().find(|line| line.split_whitespace().any(|word| word == flag))?;
+    let (_, words) = line.split_once(&format!("{flag}  "))?;
+    Some(words.trim().to_owned())
+}
+
+#[test]
+fn flags_that_mean_the_same_have_the_same_words() {
+    let those_with = |flag: &str, words: &str| -> Vec<&str> {
+        let said = |command: &&str| explanation(command, flag).as_deref() == Some(words);
+        COMMANDS.into_iter().filter(said).collect()
+    };
+    let (summary, silent) =
+        ("Print the summary as JSON on standard output", "No summary, no warning, no progress");
+    let writers = ["build", "add", "remove", "compact", "merge", "fold", "convert", "export"];
+    assert_eq!(those_with("--json", summary), writers);
+    assert_eq!(those_with("--json", "Write the report as JSON"), ["plan", "bench"]);
+    assert_eq!(
+        those_with("--quiet", silent),
+        [
+            "build", "add", "remove", "compact", "dedup", "merge", "fold", "convert", "import", "export",
+            "missing"
+        ]
+    );
+    // The others mean something else: their exit code is the answer.
+    let others = COMMANDS
+        .into_iter()
+        .filter(|command| explanation(command, "--quiet").is_some_and(|words| words != silent));
+    assert_eq!(others.collect::<Vec<_>>(), ["check", "verify"]);
+    let rehearsals = COMMANDS.into_iter().filter(|command| explanation(command, "--dry-run").is_some());
+    let rehearsals: Vec<&str> = rehearsals.collect();
+    assert_eq!(rehearsals, ["add", "remove", "compact", "fold"]);
+    assert_eq!(those_with("--dry-run", "Say what would come of it, and write nothing"), rehearsals);
+}
+
+#[test]
+fn flags_that_contradict_each_other_are_refused() {
+    for command in [
+        "build", "add", "remove", "compact", "dedup", "merge", "fold", "convert", "import", "export",
+        "verify", "check",
+    ] {
+        fails(&[command, "--json", "-q"], b"", "cannot be used with");
+    }
+    for command in ["compact", "fold"] {
+        fails(&[command, "--dry-run", "-q", "filter"], b"", "cannot be used with");
+    }
+}
+
 #[test]
 fn every_shell_has_completions_of_every_command() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {

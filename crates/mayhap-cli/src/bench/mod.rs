@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use crate::failure::{Answer, Failure, print};
+use crate::flags::JsonReport;
 use crate::numbers::{format_count, format_size, parse_count, parse_rate, parse_size, whole};
 use crate::progress::Progress;
 use contestant::Kind;
@@ -47,9 +48,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "512MiB")]
     memory: u64,
 
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    report: JsonReport,
 }
 
 const EXAMPLES: &str = "\
@@ -80,7 +80,7 @@ const SAMPLE_KEYS: u64 = 100_000;
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let kinds = if arguments.kinds.is_empty() { Kind::ALL.to_vec() } else { arguments.kinds.clone() };
     let Sizes { first, most_of_second } = sizes(arguments, &kinds)?;
-    let progress = Progress::steps(whole(arguments.seconds * 1000.0), !arguments.json);
+    let progress = Progress::steps(whole(arguments.seconds * 1000.0), !arguments.report.json);
     let first_share = if most_of_second.is_some() { SMALL_SHARE } else { 1.0 };
     let results = measure(&kinds, first, arguments.rate, arguments.seconds * first_share, &progress)?;
     let second = most_of_second.and_then(|most| {
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         report.results.push(measure(&kinds, keys, arguments.rate, seconds, &progress)?);
     }
     progress.finish();
-    print(&if arguments.json { report.json() } else { report.text() })?;
+    print(&if arguments.report.json { report.json() } else { report.text() })?;
     Ok(Answer::Yes)
 }
 

@@ -141,10 +141,8 @@ impl Job<'_> {
                 }
             })
         };
-        if copies {
-            spool.for_each(insert)?;
-        } else {
-            spool.for_each_distinct(insert)?;
+        spool.give(copies, self.arguments.summary.quiet(), insert)?;
+        if !copies {
             count = Count::Exactly(inserted);
         }
         Ok(Built::new(filter, tally, Some(count)))
@@ -247,7 +245,7 @@ impl Job<'_> {
     }
 
     fn progress(&self) -> Progress {
-        Progress::beside_nothing(self.inputs.total_bytes(), !self.arguments.quiet)
+        Progress::beside_nothing(self.inputs.total_bytes(), !self.arguments.summary.quiet())
     }
 
     fn beside_output(&self) -> Beyond {

@@ -27,6 +27,7 @@ use crate::change::Stuck;
 use crate::digests::{default_threads, parse_threads};
 use crate::failure::{Answer, Failure, print, say};
 use crate::filter_file::Unlock;
+use crate::flags::SummaryFlags;
 use crate::keys::{Inputs, KeyOptions};
 use crate::numbers::{parse_count, parse_range, parse_rate};
 use crate::output::Output;
@@ -103,13 +104,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COUNT", value_parser = parse_threads)]
     threads: Option<usize>,
 
-    /// Print the summary as JSON on standard output
-    #[arg(long, conflicts_with = "quiet")]
-    json: bool,
-
-    /// No summary, no warning, no progress
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    summary: SummaryFlags,
 
     #[command(flatten)]
     key_options: KeyOptions,
@@ -158,14 +154,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     }
     let summary = Summary::new(arguments, &built);
     plan::check(arguments, &recipe, &built, &summary)?;
-    if let (Some(stuck), false) = (Stuck::of(&built.filter), arguments.quiet) {
+    if let (Some(stuck), false) = (Stuck::of(&built.filter), arguments.summary.quiet()) {
         stuck.warn_of_more_than(0).iter().for_each(|warning| say(warning));
     }
     save(arguments, &built)?;
     let summary = summary.after(start.elapsed());
-    if arguments.json {
+    if arguments.summary.json {
         print(&format!("{}\n", summary.json()))?;
-    } else if !arguments.quiet {
+    } else if !arguments.summary.quiet() {
         say(&summary.text());
     }
     Ok(Answer::Yes)

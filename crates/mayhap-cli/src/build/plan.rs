@@ -28,7 +28,7 @@ pub(super) fn check(
     let rate = summary.rate_now();
     check_count(arguments, recipe, built.count, Some(rate))?;
     let Some(keys) = applies(arguments, recipe) else { return Ok(()) };
-    if summary.keys().get() > keys && rate > recipe.rate && !arguments.quiet {
+    if summary.keys().get() > keys && rate > recipe.rate && !arguments.summary.quiet() {
         say(&format!(
             "mayhap: warning: {} different keys, and {} planned: an absent key is now answered \"mayhap\" at a rate of \
              {}, not {}; -n {} would keep it",

@@ -117,7 +117,7 @@ pub(crate) enum Refused {
 /// Why keys could not be added, and that the file is as it was.
 pub(crate) fn explain(refused: &Refused) -> Failure {
     Failure::Message(match refused {
-        Refused::Key { error, .. } => format!("{error}; nothing was written"),
+        Refused::Key { error, .. } => format!("{}; nothing was written", in_flags(error)),
         Refused::Foreign => {
             "another system's filter can't be changed by digests; nothing was written".to_owned()
         }
@@ -136,8 +136,19 @@ pub(crate) fn explain_by_name(
         return explain(refused);
     };
     match name_of(*digest, inputs, options, hash) {
-        Ok(Some(name)) => Failure::Message(format!("{name:?}: {error}; nothing was written")),
+        Ok(Some(name)) => Failure::Message(format!("{name:?}: {}; nothing was written", in_flags(error))),
         _ => explain(refused),
+    }
+}
+
+/// What the library says, in terms of the command line where those are others.
+fn in_flags(error: &InsertError) -> String {
+    match error {
+        InsertError::TooManyCopies { limit } => format!(
+            "the filter holds {limit} copies of this key, the most it can: leave out --copies, and with `add` give \
+             --skip-present if keys may be there already; or build one of --kind counting or d-left with more --counter-bits"
+        ),
+        _ => error.to_string(),
     }
 }
 

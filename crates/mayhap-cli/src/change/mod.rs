@@ -22,14 +22,14 @@ pub(crate) use stuck::Stuck;
 use crate::digests::{default_threads, parse_threads};
 use crate::failure::Failure;
 use crate::filter_file::{FilterFile, Unlock};
+use crate::flags::{DryRun, SummaryFlags};
 use crate::keys::{KeyOptions, cannot_read};
 
 /// The flags of those that read keys.
 #[derive(Args, Debug)]
 pub(crate) struct ChangeOptions {
-    /// Say what would be done, and change nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) rehearsal: DryRun,
 
     #[command(flatten)]
     unlock: Unlock,
@@ -38,13 +38,8 @@ pub(crate) struct ChangeOptions {
     #[arg(long, value_name = "COUNT", value_parser = parse_threads)]
     threads: Option<usize>,
 
-    /// Print the summary as JSON on standard output
-    #[arg(long, conflicts_with = "quiet")]
-    pub(crate) json: bool,
-
-    /// No summary, no warning, no progress
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) summary: SummaryFlags,
 
     #[command(flatten)]
     pub(crate) key_options: KeyOptions,
@@ -53,10 +48,10 @@ pub(crate) struct ChangeOptions {
 impl ChangeOptions {
     /// Reads the file that is to be changed, or only to be looked at.
     pub(crate) fn open(&self, path: &Path) -> Result<Change, Failure> {
-        if self.dry_run {
+        if self.rehearsal.dry_run {
             Change::rehearse(path, &self.unlock)
         } else {
-            Change::open(path, &self.unlock, self.quiet)
+            Change::open(path, &self.unlock, self.summary.quiet())
         }
     }
 

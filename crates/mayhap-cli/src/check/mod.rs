@@ -94,7 +94,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     for path in [&arguments.filter].into_iter().chain(&arguments.more) {
         filters.push((path.display().to_string(), arguments.foreign.map(&arguments.unlock, path)?));
     }
-    let progress = Progress::new(inputs.total_bytes(), !arguments.quiet);
+    let progress = if arguments.count {
+        Progress::beside_nothing(inputs.total_bytes(), !arguments.quiet)
+    } else {
+        Progress::new(inputs.total_bytes(), !arguments.quiet)
+    };
     let mut found = 0;
     let mut header = None;
     let desks = reader.share_in_order(

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::sieve::Wanted;
 use crate::filter_file::Unlock;
+use crate::flags::Quiet;
 use crate::keys::KeyOptions;
 use crate::numbers::{parse_count, parse_duration, parse_rate, parse_size};
 
@@ -63,9 +64,8 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "quiet")]
     pub(super) json: bool,
 
-    /// No summary, no warning, no progress
-    #[arg(short, long)]
-    pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) quiet: Quiet,
 
     #[command(flatten)]
     pub(super) keys: KeyOptions,

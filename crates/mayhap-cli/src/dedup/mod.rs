@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         _ => Ok(()),
     };
     let outcome = interrupt::stopping_on_signals(work, stop);
-    if matches!(outcome, Err(Failure::OutputClosed)) && !arguments.quiet {
+    if matches!(outcome, Err(Failure::OutputClosed)) && !arguments.quiet.quiet {
         say("mayhap: the reader of the output left early; the state is as it was");
     }
     outcome
@@ -145,7 +145,11 @@ impl<'a> Job<'a> {
         // Standard output is line-buffered underneath, which pieces of this size pass by.
         let output = BufWriter::with_capacity(WRITE_SIZE, io::stdout());
         let sieve = Sieve::new(seen, loss, arguments.wanted(), clock, output);
-        let progress = Progress::new(inputs.total_bytes(), !arguments.quiet && !arguments.json);
+        let is_watched = !arguments.quiet.quiet && !arguments.json;
+        let progress = match arguments.wanted() {
+            Wanted::Count => Progress::beside_nothing(inputs.total_bytes(), is_watched),
+            _ => Progress::new(inputs.total_bytes(), is_watched),
+        };
         Ok(Self {
             arguments,
             start,
@@ -193,7 +197,7 @@ impl<'a> Job<'a> {
             state.save(self.sieve.seen())?;
             summary = summary.with_state(state.name(), &self.sieve);
         }
-        match (self.arguments.json, self.arguments.quiet) {
+        match (self.arguments.json, self.arguments.quiet.quiet) {
             // The count is in it, and the count is the result.
             (true, _) if is_counted => print(&format!("{}\n", summary.json()))?,
             (true, _) => self.progress.say(&summary.json()),
@@ -217,7 +221,7 @@ impl<'a> Job<'a> {
         );
         if self.arguments.json {
             self.progress.say(&serde_json::json!({ "warning": message }).to_string());
-        } else if !self.arguments.quiet {
+        } else if !self.arguments.quiet.quiet {
             self.progress.say(&format!("mayhap: warning: {message}"));
         }
     }

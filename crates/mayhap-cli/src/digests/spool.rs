@@ -10,12 +10,16 @@ use mayhap::Digest;
 
 use crate::failure::Failure;
 use crate::measure::mix;
+use crate::numbers::format_count;
+use crate::progress::Progress;
 
 /// Digests held in memory: 64 MiB of them.
 const HELD: usize = 8 << 20;
 /// What one read of the file asks for, in bytes; a multiple of a digest's.
 const READ_SIZE: usize = 1 << 20;
 const DIGEST_BYTES: usize = size_of::<u64>();
+/// Digests given at once where somebody may watch: a multiple of what filters take in a batch.
+const STEP: usize = 1 << 16;
 
 /// Takes digests in any order, up to a bound in memory.
 #[derive(Debug)]
@@ -76,6 +80,39 @@ impl Spool {
         !self.is_cut
     }
 
+    /// The digests that are here, repeats included.
+    pub(crate) fn len(&self) -> u64 {
+        self.held.len() as u64 + self.file.as_ref().map_or(0, |file| file.digests)
+    }
+
+    /// Gives all digests to be put into a filter, or taken out: each once, unless copies are wanted. Shows how far it is, unless it is to be quiet.
+    pub(crate) fn give(
+        self,
+        copies: bool,
+        quiet: bool,
+        mut take: impl FnMut(&[Digest]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let total = self.len();
+        let progress = Progress::steps(total, !quiet);
+        let mut done = 0;
+        let mut take = |digests: &[Digest], repeats: u64| {
+            let mut advance = |count: u64| {
+                done += count;
+                progress.advance(count, || format!("{} of {} keys", format_count(done), format_count(total)));
+            };
+            advance(repeats);
+            digests.chunks(STEP).try_for_each(|digests| {
+                take(digests)?;
+                advance(digests.len() as u64);
+                Ok(())
+            })
+        };
+        let result =
+            if copies { self.for_each(|digests| take(digests, 0)) } else { self.for_each_distinct(take) };
+        progress.finish();
+        result
+    }
+
     /// Gives all digests in the order they came, in large pieces.
     pub(crate) fn for_each(
         mut self,
@@ -96,14 +133,16 @@ impl Spool {
         take(&held)
     }
 
-    /// Gives each digest once, in an order that depends on nothing but the digests.
-    pub(crate) fn for_each_distinct(
+    /// Gives each digest once, in an order that depends on nothing but the digests, and with each piece the number of
+    /// repeats that were left out of it.
+    fn for_each_distinct(
         mut self,
-        mut take: impl FnMut(&[Digest]) -> Result<(), Failure>,
+        mut take: impl FnMut(&[Digest], u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let Some(mut file) = self.file.take() else {
+            let count = self.held.len();
             sort(&mut self.held);
-            return take(&self.held);
+            return take(&self.held, (count - self.held.len()) as u64);
         };
         file.write(&self.held)?;
         let mut held = std::mem::take(&mut self.held);
@@ -111,9 +150,10 @@ impl Spool {
         let parts = file.digests.div_ceil(self.most_held as u64 / 4 * 3);
         for part in 0..parts {
             held.clear();
-            let mut sort_at = self.most_held;
+            let (mut count, mut sort_at) = (0, self.most_held);
             file.read(|digest| {
                 if part_of(digest, parts) == part {
+                    count += 1;
                     held.push(digest);
                     if held.len() == sort_at {
                         // Repeats, that is: different digests come in parts of one size.
@@ -124,7 +164,7 @@ impl Spool {
                 Ok(())
             })?;
             sort(&mut held);
-            take(&held)?;
+            take(&held, count - held.len() as u64)?;
         }
         Ok(())
     }
@@ -262,13 +302,15 @@ mod tests {
         let digests = digests(5_000);
         let different: BTreeSet<Digest> = digests.iter().copied().collect();
         let sorted = |most_held| {
-            let mut all = Vec::new();
+            let (mut all, mut repeats) = (Vec::new(), 0);
             spool(most_held, &digests)
-                .for_each_distinct(|piece| {
+                .for_each_distinct(|piece, left_out| {
                     all.extend_from_slice(piece);
+                    repeats += left_out;
                     Ok(())
                 })
                 .unwrap();
+            assert_eq!(all.len() as u64 + repeats, digests.len() as u64);
             all
         };
         let in_memory = sorted(10_000);

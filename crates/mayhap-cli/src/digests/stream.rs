@@ -1,6 +1,7 @@
 //! The digests of all keys, on all cores.
 
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use mayhap::Digest;
@@ -34,12 +35,14 @@ pub(crate) fn stream<T: Send>(
     start: impl Fn() -> T + Sync,
     take: impl Fn(&mut T, &[Digest]) -> Result<(), Failure> + Sync,
 ) -> Result<(Tally, Vec<T>), Failure> {
+    let all_lines = AtomicU64::new(0);
     let parts = reader.share(threads, |next| {
         let (mut state, mut tally) = (start(), Tally::default());
         let mut batch = Batch::default();
         let mut digests = [Digest::new(0); TOGETHER];
         let mut filled = 0;
         while next(&mut batch)? {
+            let before = tally.lines;
             batch.in_groups(|keys, _| {
                 hash(keys, &mut digests[filled..filled + keys.len()])?;
                 filled += keys.len();
@@ -52,10 +55,9 @@ pub(crate) fn stream<T: Send>(
                 Ok(())
             })?;
             tally.bytes += batch.read_bytes();
-            progress.advance(batch.read_bytes(), || {
-                // The threads share the work about evenly, which is as exact as a moving number can be read.
-                format!("{} keys", format_count(tally.lines.saturating_mul(threads as u64)))
-            });
+            let new = tally.lines - before;
+            let lines = all_lines.fetch_add(new, Ordering::Relaxed) + new;
+            progress.advance(batch.read_bytes(), || format!("{} keys", format_count(lines)));
         }
         take(&mut state, &digests[..filled])?;
         Ok((tally, state))

@@ -50,7 +50,15 @@ impl Inputs {
                 )));
             }
             if metadata.is_file() {
-                File::open(path).map_err(|error| cannot_read(path, &error))?;
+                let mut file = File::open(path).map_err(|error| cannot_read(path, &error))?;
+                let mut start = [0; MAYHAP.len()];
+                if file.read_exact(&mut start).is_ok() && start == MAYHAP {
+                    return Err(Failure::Message(format!(
+                        "{} is a mayhap file and not a list of keys, and which keys it holds can't be told from it; \
+                         name the file they are in, or use `mayhap merge` to unite filters",
+                        path.display()
+                    )));
+                }
             }
             // Some of the kernel's own files say that they are empty, and aren't.
             let is_known = metadata.is_file() && metadata.len() > 0;
@@ -180,6 +188,8 @@ fn most_lines(path: &Path, counted: Option<u8>) -> Option<u64> {
     Some(lines)
 }
 
+/// How a mayhap file begins (`docs/formats.md`). No text does: the first byte is none of UTF-8.
+const MAYHAP: [u8; 8] = *b"\x8bmayhap\n";
 /// The first bytes of what gzip writes.
 const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 

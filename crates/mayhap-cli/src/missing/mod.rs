@@ -11,6 +11,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::failure::{Answer, Failure, say};
+use crate::flags::Quiet;
 use crate::keys::{Batch, Inputs, KeyOptions, KeyReader};
 use crate::numbers::{format_count, group_digits, parse_count, parse_size};
 use crate::progress::Progress;
@@ -62,9 +63,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// No summary, no progress
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    quiet: Quiet,
 
     // Last, because its heading is that of all options that follow.
     #[command(flatten)]
@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let mut reader = KeyReader::new(&inputs, &arguments.keys)?;
     let mut seen =
         Seen::new(arguments.range, inputs.total_bytes(), arguments.memory, arguments.skip_invalid)?;
-    let progress = Progress::new(inputs.total_bytes(), !arguments.quiet && !arguments.json);
+    let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.quiet.quiet && !arguments.json);
     let mut batch = Batch::default();
     while reader.next(&mut batch)? {
         seen.read(&batch)?;
@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     write(arguments, &seen, &mut output)
         .and_then(|()| output.flush())
         .map_err(|error| Failure::from_output(&error))?;
-    if !arguments.quiet && !arguments.json {
+    if !arguments.quiet.quiet && !arguments.json {
         say(&summary(arguments.range, missing, seen.counts()));
     }
     Ok(if missing > 0 { Answer::Yes } else { Answer::No })

@@ -10,6 +10,7 @@ mod report;
 use clap::Args;
 
 use crate::failure::{Answer, Failure, print};
+use crate::flags::JsonReport;
 use crate::numbers::{parse_count, parse_rate, parse_size};
 use catalogue::catalogue;
 use exact::{ExactBitmap, HashSet};
@@ -60,9 +61,8 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["keys", "memory", "hashes", "key_bytes", "range"])]
     exact_sets: bool,
 
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    report: JsonReport,
 
     /// Only to say what to write instead
     #[arg(hide = true, value_name = "NUMBER", value_parser = refuse_bare_number)]
@@ -95,12 +95,12 @@ Exit codes: 0 success, 2 error.";
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     if arguments.exact_sets {
-        comparison::run(arguments.rate.unwrap_or(0.01), arguments.json)?;
+        comparison::run(arguments.rate.unwrap_or(0.01), arguments.report.json)?;
         return Ok(Answer::Yes);
     }
     if let Some(system) = arguments.system {
         let report = foreign_report(system, arguments)?;
-        print(&if arguments.json { report.json() } else { report.text() })?;
+        print(&if arguments.report.json { report.json() } else { report.text() })?;
         return Ok(Answer::Yes);
     }
     let question = Question {
@@ -120,7 +120,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         });
     let bitmap = arguments.range.map(|range| ExactBitmap::new(range, arguments.keys)).transpose()?;
     let report = Report { candidates, hash_set, bitmap, remarks };
-    print(&if arguments.json { report.json() } else { report.text() })?;
+    print(&if arguments.report.json { report.json() } else { report.text() })?;
     Ok(Answer::Yes)
 }
 

@@ -10,6 +10,8 @@ use mayhap::bits::Mapped;
 use crate::failure::Failure;
 use crate::filter_file::FilterFile;
 use crate::keys::Pending;
+use crate::numbers::format_count;
+use crate::progress::Progress;
 
 /// What came of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +36,7 @@ pub(super) fn ask(
     seed: u64,
     time: Option<Duration>,
     threads: usize,
+    progress: &Progress,
 ) -> Result<Sample, Failure> {
     let (start, next) = (Instant::now(), AtomicU64::new(0));
     let run = || {
@@ -53,6 +56,7 @@ pub(super) fn ask(
                 }
             }
             sample.keys += last - first;
+            progress.advance(last - first, || format!("{} absent keys", format_count(last)));
         }
     };
     let samples: Result<Vec<Sample>, Failure> = thread::scope(|scope| {

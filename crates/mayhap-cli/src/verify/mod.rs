@@ -119,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         codec::verify(&arguments.filter).map_err(|error| Failure::from(mayhap::Error::from(error)))?;
     }
     let keys = if has_source && !arguments.no_keys {
-        let progress = Progress::new(inputs.total_bytes(), !arguments.quiet);
+        let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.quiet);
         let keys = source::ask(&filter, reader, threads, &progress);
         progress.finish();
         Some(keys?)
@@ -163,7 +163,10 @@ fn measure(
     {
         return Ok(None);
     }
-    let sample = absent::ask(filter, keys, arguments.seed, time, threads)?;
+    let progress = Progress::steps(keys, !arguments.quiet);
+    let sample = absent::ask(filter, keys, arguments.seed, time, threads, &progress);
+    progress.finish();
+    let sample = sample?;
     Ok((sample.keys > 0).then(|| Rate::new(sample, promise)))
 }
 

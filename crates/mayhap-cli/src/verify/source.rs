@@ -1,5 +1,7 @@
 //! Asking for every key of the source.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use mayhap::Digest;
 use mayhap::bits::Mapped;
 
@@ -30,12 +32,16 @@ pub(super) fn ask(
     threads: usize,
     progress: &Progress,
 ) -> Result<Source, Failure> {
+    let all_missing = AtomicU64::new(0);
     let parts = reader.share(threads, |next| {
         let mut asked = Asked { filter, pending: Pending::new(), digests: Vec::new(), found: Vec::new() };
         let (mut batch, mut part) = (Batch::default(), Source::default());
         while next(&mut batch)? {
+            let before = part.missing;
             asked.pass(&batch, &mut part)?;
-            progress.advance(batch.read_bytes(), || format!("{} missing", format_count(part.missing)));
+            let new = part.missing - before;
+            let missing = all_missing.fetch_add(new, Ordering::Relaxed) + new;
+            progress.advance(batch.read_bytes(), || format!("{} missing", format_count(missing)));
         }
         Ok(part)
     })?;

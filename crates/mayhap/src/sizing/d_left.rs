@@ -13,6 +13,7 @@
 //! each key takes the emptier of two, and a cell that finds both full moves another out of its way. Measured in
 //! `examples/d_left_loads.rs`; why it is so, in `docs/maths.md`.
 
+use super::classic::Occupancy;
 use super::error::SizingError;
 use super::limits::{BEYOND_COUNTING, MAX_BYTES, check_bytes, check_promise, shared_digests};
 use super::search::{least, rounded_up};
@@ -175,6 +176,24 @@ impl DLeftPlan {
 pub fn rate(cell: Cell, buckets: u64, keys: u64) -> f64 {
     let taken = -libm::expm1(keys as f64 * libm::log1p(-1.0 / pairs(cell, buckets)));
     (taken + shared_digests(keys)).min(1.0)
+}
+
+/// The standard deviation of the rate among filters that hold `keys` distinct keys each, and differ by their seeds.
+///
+/// The rate is the share of the P = B · R pairs that are taken. Of n keys about n²/2P share a pair with another, and that
+/// number varies as a Poisson variable does: p · √(p / 2n), far less than in a Bloom filter.
+///
+/// ```
+/// use mayhap::d_left::Cell;
+/// use mayhap::sizing::d_left::{rate, rate_deviation};
+///
+/// let cell = Cell::new(13, 2).unwrap();
+/// let (rate, deviation) = (rate(cell, 15, 1_000), rate_deviation(cell, 15, 1_000));
+/// assert!((deviation / rate - (rate / 2_000.0).sqrt()).abs() < 1e-5);
+/// ```
+#[must_use]
+pub fn rate_deviation(cell: Cell, buckets: u64, keys: u64) -> f64 {
+    if buckets == 0 { 0.0 } else { Occupancy::of_cells(keys, pairs(cell, buckets)).fill_deviation() }
 }
 
 /// The rate of a filter with so many cells in use: an absent key is one of as many pairs.

@@ -74,6 +74,21 @@ pub fn rate_of_layers(rate: f64, layers: u32) -> f64 {
     rate * (GEOMETRIC_PART * geometric + (1.0 - GEOMETRIC_PART) * harmonic)
 }
 
+/// The standard deviation of the rate of several Bloom filters that are all asked, layers or the generations of a window,
+/// from that of each.
+///
+/// Their rates add up and are independent of each other, so their variances add up. (Keys for which two of them err are
+/// counted twice; at the rates of layers that is next to nothing. The layers of a cuckoo filter vary so little that it
+/// isn't: [`cuckoo::rate_deviation_of_layers`](super::cuckoo::rate_deviation_of_layers).)
+///
+/// ```
+/// assert_eq!(mayhap::sizing::layers::rate_deviation([3e-5, 4e-5]), 5e-5);
+/// ```
+#[must_use]
+pub fn rate_deviation(deviations: impl IntoIterator<Item = f64>) -> f64 {
+    libm::sqrt(deviations.into_iter().map(|deviation| deviation * deviation).sum())
+}
+
 /// A growing filter on paper: the keys of its first layer, the rate of all layers together, and by how much each layer
 /// is larger than the one before it.
 ///

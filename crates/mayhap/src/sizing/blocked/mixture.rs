@@ -7,10 +7,10 @@ use crate::bloom::Shape;
 use crate::sizing::limits::shared_digests;
 
 /// Above this many keys per block every bit is set, as far as a float can tell.
-const CERTAINLY_FULL: f64 = 8192.0;
+pub(super) const CERTAINLY_FULL: f64 = 8192.0;
 
 /// Terms of the mixture below this share of the sum are left out; they shrink faster than geometrically by then.
-const NEGLIGIBLE: f64 = 1e-18;
+pub(super) const NEGLIGIBLE: f64 = 1e-18;
 
 /// The expected rate of false positives of a filter of `blocks` blocks that holds `keys` keys.
 ///
@@ -115,7 +115,7 @@ pub(super) fn group_bits(shape: Shape) -> f64 {
 
 /// The keys that fall into the block a question is about.
 #[derive(Clone, Copy, Debug)]
-enum Load {
+pub(super) enum Load {
     /// All of them: there is one block.
     Fixed { keys: f64 },
     /// Each with the same chance.
@@ -125,14 +125,14 @@ enum Load {
 }
 
 impl Load {
-    fn of(keys: u64, blocks: u64) -> Self {
+    pub(super) fn of(keys: u64, blocks: u64) -> Self {
         match blocks {
             1 => Self::Fixed { keys: keys as f64 },
             _ => Self::Binomial { keys: keys as f64, blocks: blocks as f64 },
         }
     }
 
-    fn mean(self) -> f64 {
+    pub(super) fn mean(self) -> f64 {
         match self {
             Self::Fixed { keys } => keys,
             Self::Binomial { keys, blocks } => keys / blocks,
@@ -141,7 +141,7 @@ impl Load {
     }
 
     /// How much more probable a load of t + 1 is than one of t.
-    fn ratio(self, t: f64) -> f64 {
+    pub(super) fn ratio(self, t: f64) -> f64 {
         match self {
             Self::Fixed { .. } => 0.0,
             Self::Binomial { keys, blocks } => (keys - t).max(0.0) / ((t + 1.0) * (blocks - 1.0)),

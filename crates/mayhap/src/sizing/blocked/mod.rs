@@ -4,12 +4,14 @@
 //! block errs more than an empty one makes up for. The rate here is the exact mixture over loads, so a plan pays that
 //! price in memory and keeps its promise.
 
+mod deviation;
 mod estimate;
 mod fold;
 mod mixture;
 mod plan;
 mod size;
 
+pub use deviation::rate_deviation;
 pub use estimate::{estimated_keys, expected_fill, standard_error};
 pub use fold::foldable;
 pub(super) use mixture::Geometry;

@@ -11,6 +11,7 @@ mod rate;
 mod size;
 
 pub use estimate::{estimated_keys, expected_fill, standard_error};
+pub(super) use occupancy::Occupancy;
 pub use plan::ClassicPlan;
-pub use rate::{rate, rate_of_fill, rate_of_remainders};
+pub use rate::{rate, rate_deviation, rate_of_fill, rate_of_remainders};
 pub use size::{bits, bits_for_hashes, bits_per_key, bits_per_key_with_hashes, capacity, foldable, hashes};

@@ -1,6 +1,6 @@
 //! Throwing balls into cells: how many of m bits are set after some number of random settings.
 
-use libm::{exp, expm1, log1p, pow};
+use libm::{exp, expm1, log1p, pow, sqrt};
 
 /// Up to this many bits the number of set bits is followed exactly, throw by throw.
 const EXACT_BITS: usize = 256;
@@ -10,7 +10,7 @@ const EXACT_STEPS: f64 = 262_144.0;
 
 /// Random settings of bits: `throws` of them into `bits` bits, independent and uniform.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Occupancy {
+pub(in crate::sizing) struct Occupancy {
     throws: f64,
     bits: f64,
 }
@@ -19,6 +19,11 @@ impl Occupancy {
     /// After `keys` keys of `hashes` settings each. `bits` must not be 0.
     pub(super) fn new(keys: u64, bits: u64, hashes: u32) -> Self {
         Self { throws: keys as f64 * f64::from(hashes), bits: bits as f64 }
+    }
+
+    /// After so many throws into so many cells: any that a key can fall into are bits here.
+    pub(in crate::sizing) fn of_cells(throws: u64, cells: f64) -> Self {
+        Self { throws: throws as f64, bits: cells }
     }
 
     /// The expected share of set bits: 1 - (1 - 1/m)^throws.
@@ -38,6 +43,11 @@ impl Occupancy {
         let unset = exp(self.throws * log1p(-1.0 / m));
         let together = expm1(self.throws * log1p(-1.0 / ((m - 1.0) * (m - 1.0))));
         (m * unset * (1.0 - unset) + m * (m - 1.0) * unset * unset * together).max(0.0)
+    }
+
+    /// The standard deviation of the share of set bits.
+    pub(in crate::sizing) fn fill_deviation(self) -> f64 {
+        sqrt(self.variance()) / self.bits
     }
 
     /// The expectation of fill^k: the probability that k further throws all hit set bits.

@@ -59,6 +59,25 @@ pub fn rate(layout: CounterLayout, keys: u64, blocks: u64) -> f64 {
     Geometry::from(layout).rate(keys, blocks)
 }
 
+/// The standard deviation of the rate among filters of `blocks` lines that hold `keys` distinct keys each, and differ by
+/// their seeds.
+///
+/// As [`blocked::rate_deviation`](super::blocked::rate_deviation()). Fewer keys share a line, so that it is more than in a
+/// Bloom filter of as many keys.
+///
+/// ```
+/// use mayhap::counting::{CounterLayout, CounterShape, CounterWidth};
+/// use mayhap::sizing::counting;
+///
+/// // Twenty thousand keys at 1 %: filters differ by 2.4 % of their rate.
+/// let layout = CounterLayout { shape: CounterShape::Eight, width: CounterWidth::Four };
+/// assert!((counting::rate_deviation(layout, 20_000, 1_785) - 0.000_24).abs() < 0.000_01);
+/// ```
+#[must_use]
+pub fn rate_deviation(layout: CounterLayout, keys: u64, blocks: u64) -> f64 {
+    Geometry::from(layout).rate_deviation(keys, blocks)
+}
+
 /// The number of distinct keys that most likely raised `counters` counters of `blocks` lines above zero.
 ///
 /// As [`blocked::estimated_keys`](super::blocked::estimated_keys()): when no counter is zero the answer is a lower bound.

@@ -22,8 +22,8 @@ mod rate;
 
 pub use load::{capacity, full_load};
 pub use plan::CuckooPlan;
-pub use rate::rate;
 pub(crate) use rate::{fingerprints, rate_of_values};
+pub use rate::{rate, rate_deviation, rate_deviation_of_layers};
 
 /// The most buckets of a table: their numbers are divided by multiplying, which is exact up to there.
 pub(crate) const MAX_BUCKETS: u64 = 1 << 56;
