@@ -58,7 +58,7 @@ Examples:
   mayhap plan -n 100M -p 1%                  what would a filter of 100 million keys cost?
   mayhap build -p 0.1% -o seen.mayhap urls   a filter of every line of a file
   mayhap check seen.mayhap new-urls          which of these lines are in it?
-  mayhap dedup urls.txt > unique.txt         every line once, in 64 MiB of memory
+  mayhap dedup urls.txt > unique.txt         every line once, in constant memory
   mayhap serve                               filters for every Redis client, on port 25666
 
 Exit codes: 0 yes or done, 1 no, 2 error.";

@@ -6,7 +6,7 @@
 //! ```
 //! use mayhap::BloomFilter;
 //!
-//! let mut seen = BloomFilter::with_rate(100_000_000, 0.01)?; // 127 MB for a hundred million keys
+//! let mut seen = BloomFilter::with_rate(100_000_000, 0.01)?; // 126 MB for a hundred million keys
 //! for url in ["https://a.example/", "https://b.example/", "https://a.example/"] {
 //!     if seen.insert(url) {
 //!         println!("fetch {url}");
@@ -23,7 +23,7 @@
 //! | keys that come and stay | [`BloomFilter`]: one cache line a question |
 //! | many threads adding at once | [`SharedBloomFilter`]: "new" for exactly one of them |
 //! | a finished filter in a file | [`MappedBloomFilter`]: asked without being read |
-//! | a rate below 10⁻⁶, or memory dearer than time | [`ClassicBloom`]: the textbook's memory |
+//! | memory dearer than time | [`ClassicBloom`]: the textbook's; below about 0.3 % [`CuckooFilter`] takes less still |
 //! | a number of keys that nobody knows | [`ScalableBloom`]: grows by layers, at the promised rate |
 //! | keys that go again | [`CuckooFilter`]: the least memory; [`ScalableCuckoo`] grows |
 //! | the same, and counts | [`DLeftCounting`], or [`CountingBloom`]: one cache line, never full |

@@ -32,7 +32,7 @@ pub(crate) enum KindName {
     Counting,
     /// Two Bloom filters, one for the few keys that are removed
     Dual,
-    /// Counts and removes, in half of the memory
+    /// Counts and removes, in a third of the memory
     DLeft,
     /// Removes keys
     Cuckoo,

@@ -3,9 +3,8 @@
 //! # The idea
 //!
 //! Where keys are integers from a range, the number itself can be the position of its bit: no hash, no wrong answer,
-//! and a key can be removed, counted and listed. The price is a bit for every number that *could* be there, so a bitmap
-//! of U numbers takes U/8 bytes whatever it holds; it is no larger than a filter of n keys as soon as U ≤ n · (bits per
-//! key of the filter). The classic exercise, "which of 0 to 10⁶ do not occur in this file?", takes 125 KB.
+//! and a key can be removed, counted and listed. The price is a bit for every number that *could* be there. The classic
+//! exercise, "which of 0 to 10⁶ do not occur in this file?", takes 125 kB.
 //!
 //! ```text
 //! dense, universe 1000:         number 70 = bit 6 of word 1
@@ -23,10 +22,19 @@
 //!
 //! The sparse form is the crate `roaring`: numbers that share their upper 48 bits share a container, which is an array,
 //! a bitmap or a list of runs, whichever is small. So it costs at most little more than the dense form, and about 2 to 4
-//! bytes a number when numbers lie far apart. It shines where numbers come in clusters and is poor for numbers drawn
-//! from all of 2⁶⁴, each of which needs a map and a container of its own (some 200 bytes).
+//! bytes a number where fewer than one in sixteen occurs but dozens share a container. It shines where numbers come in
+//! clusters and is poor for numbers drawn from all of 2⁶⁴, each of which needs a map and a container of its own (some 200
+//! bytes).
 //!
-//! # Which form
+//! # The maths
+//!
+//! Dense, U numbers take U/8 bytes whatever is in it; so it is no larger than a filter of n keys with b bits each as soon as
+//! U ≤ n · b: at 1 % from one number in ten on. [docs/maths.md] has that break-even and the bytes of the sparse form,
+//! [`sizing::bitmap`] the formulas.
+//!
+//! # When to choose it, and which form
+//!
+//! Choose it where keys are integers and it is no larger than a filter, or where answers must be exact.
 //!
 //! | you know | choose | memory |
 //! |---|---|---|
@@ -41,7 +49,7 @@
 //!
 //! It never answers wrongly. A number outside the universe is refused with an error that names both. The dense form's
 //! memory is checked before it is taken, and so is that of a whole range in the sparse form; else that one grows as `Vec`
-//! and `BTreeMap` do, and like them ends the program when no memory is left. [docs/maths.md] has the break-even with filters.
+//! and `BTreeMap` do, and like them ends the program when no memory is left.
 //!
 //! [docs/maths.md]: https://github.com/mayhap/mayhap/blob/main/docs/maths.md#22-when-an-exact-set-is-no-larger
 

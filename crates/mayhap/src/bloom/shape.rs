@@ -18,11 +18,12 @@
 pub enum Shape {
     /// Four bits, one in each pair of words: for rates above about 2 %.
     Four,
-    /// Eight bits, one in each word: from about 2 % down to 0.02 %.
+    /// Eight bits, one in each word: from about 2 % down to 0.018 %.
     Eight,
-    /// Sixteen bits, two in each word, still in one cache line: for low rates in filters of a few blocks.
+    /// Sixteen bits, two in each word, still in one cache line: from there to about 0.015 %, and for lower rates in filters
+    /// of a few blocks.
     Sixteen,
-    /// Sixteen bits in two cache lines, one in each half of the filter: below about 0.02 %.
+    /// Sixteen bits in two cache lines, one in each half of the filter: below about 0.015 %.
     SixteenTwoLines,
 }
 

@@ -28,8 +28,8 @@
 //!
 //! # When to choose it
 //!
-//! For deletes that are simple and fast, with counts, and inserts that can't fail. Less memory: `DLeftCounting` needs
-//! about half, `CuckooFilter` a quarter; both can be full.
+//! For deletes that are simple and fast, with counts, and inserts that can't fail. Less memory at 1 %:
+//! [`DLeftCounting`](crate::DLeftCounting) needs a third, [`CuckooFilter`](crate::CuckooFilter) a fifth; both can be full.
 //!
 //! # How it fails
 //!

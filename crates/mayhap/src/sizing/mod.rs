@@ -13,6 +13,9 @@
 //! | rate and k: only their ratio is determined | [`classic::bits_per_key_with_hashes`] | [`blocked::bits_per_key`] |
 //! | any three | the `_with_hashes` constructors | the `_with_shape` constructors |
 //!
+//! The other kinds have a plan each: [`GrowthPlan`] (module [`layers`]: what a growing filter comes to), [`CountingPlan`],
+//! [`DLeftPlan`], [`CuckooPlan`], [`WindowPlan`]. [`bitmap`] tells what an exact set of integers takes.
+//!
 //! A plan keeps its promise: the rate of its last planned key is at or below the promised one by the exact model, not
 //! by an approximation that is a little low. What a 64-bit digest can't give is refused, and so is what can't be
 //! counted; nothing wraps. The derivations are in `docs/maths.md`.

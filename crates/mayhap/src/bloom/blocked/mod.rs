@@ -24,7 +24,8 @@
 //!
 //! # When to choose it, and how it fails
 //!
-//! Choose it unless you need deletes, or rates below about 10⁻⁶ in the least memory (then `ClassicBloom`). Filled past
+//! Choose it unless you need deletes, or rates below about 10⁻⁶: there [`CuckooFilter`](crate::CuckooFilter) takes the
+//! least memory, and [`ClassicBloom`](super::ClassicBloom) the least of those that are never full. Filled past
 //! its plan it keeps working, with a rising rate: [`is_over_plan`](BloomFilter::is_over_plan) and
 //! [`expected_rate`](BloomFilter::expected_rate) tell. It can't forget a key.
 //!

@@ -19,9 +19,10 @@
 //! # When to choose it, and how it fails
 //!
 //! It needs the least memory of all Bloom filters for its rate, and pays with k cache misses where
-//! [`BloomFilter`](super::BloomFilter) has one. Choose it for rates below 10⁻⁶, where one line can't hold a key's bits
-//! any more, or when memory counts more than time; it is also the base of the formats of other systems, through
-//! [`Scheme`]. Overfilled, its rate rises. It can't forget a key.
+//! [`BloomFilter`](super::BloomFilter) has one or two. Choose it when memory counts more than time, above all for rates
+//! below 10⁻⁶, where the two lines of a `BloomFilter` cost a tenth more and soon a third. (A
+//! [`CuckooFilter`](crate::CuckooFilter) takes less still at such rates; but it can be full, and two can't be merged.) It is
+//! also the base of the formats of other systems, through [`Scheme`]. Overfilled, its rate rises. It can't forget a key.
 //!
 //! [docs/maths.md]: https://github.com/mayhap/mayhap/blob/main/docs/maths.md#3-the-rate
 

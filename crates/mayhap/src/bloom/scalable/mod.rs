@@ -39,7 +39,9 @@
 //! certain to come: the first layers are what growth costs.
 //!
 //! What happens when it is full is a choice, [`Growth`]: grow, refuse, or go on with a rising rate. Growing ends at
-//! [`max_bytes`](ScalableBuilder::max_bytes), if that was set, with an error and an unchanged filter. There is no
+//! [`max_bytes`](ScalableBuilder::max_bytes), if that was set, at 1024 layers, or where 64-bit digests can't give the next
+//! layer its share of the rate ([`InsertError::RateSpent`](crate::InsertError::RateSpent): 100 keys at 1 % have grown to
+//! 5 · 10¹³ before), always with an error that says so and an unchanged filter. There is no
 //! `merge`: two filters that each promise p promise 2 p together, and nothing can be taken from either. Ask both, or
 //! give both half the rate. It can't forget a key.
 //!

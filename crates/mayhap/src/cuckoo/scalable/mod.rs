@@ -6,13 +6,14 @@
 //! of it, larger by the *expansion*, and new keys go there. A key is in the set if any *layer* has its fingerprint.
 //!
 //! ```text
-//!             digest of a key, hashed once: bucket and fingerprint in one layer are the beginning of those in the next
-//!                                               bucket of "apple"        fingerprint of "apple"
-//!   newest   ┌──────────────────────▼──────────────────────────┐  4 N    101100 10         14 bits   takes new keys
+//!             digest of a key, hashed once: bucket and fingerprint in one layer follow from those in the next
+//!
+//!                  bucket of "apple"                              buckets   fingerprint of "apple"
+//!   newest   ┌──────────────────────▼──────────────────────────┐      4 N   1 0110001011010   14 bits   takes new keys
 //!            └─────────────────────────────────────────────────┘
-//!   older    ┌────────────▼───────────┐                           2 N    101100 1          13 bits
+//!   older    ┌───────────▼────────────┐                               2 N     0110001011010   13 bits   full
 //!            └────────────────────────┘
-//!   first    ┌──────▼─────┐                                         N    101100            13 bits
+//!   first    ┌─────▼──────┐                                             N     0110001011010   13 bits   full
 //!            └────────────┘
 //! ```
 //!
