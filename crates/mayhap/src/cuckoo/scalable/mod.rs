@@ -202,7 +202,7 @@ impl<S: Blocks> ScalableCuckoo<S> {
     /// # Errors
     /// When the memory can't be had.
     pub fn empty_like(&self) -> Result<ScalableCuckoo, Error> {
-        let first = self.settings.new_layer(0)?;
+        let first = self.settings.first_layer()?;
         Ok(ScalableCuckoo::from_parts(
             alloc::vec![first],
             self.settings,

@@ -102,6 +102,44 @@ fn a_map_of_counts_agrees_through_growth_removal_and_compaction() {
     }
 }
 
+/// Of these layouts large tables take ever less of their places, so that fewer bits would do for the rate of a later layer.
+#[test]
+fn fingerprints_never_become_shorter() {
+    for (entries, bits, keys, rate, expansion) in [
+        (1, 4, 1, 0.01, 4),
+        (1, 9, 1, 0.001, 2),
+        (1, 9, 2, 0.001, 16),
+        (2, 4, 13, 0.2, 4),
+        (2, 4, 50, 0.2, 16),
+    ] {
+        let layout = CuckooLayout::new(entries, bits).unwrap();
+        let builder = ScalableCuckoo::builder().keys(keys).rate(rate).layout(layout).expansion(expansion);
+        let mut filter = builder.build().unwrap();
+        let added: Vec<u32> =
+            (0..3_000).filter(|key| filter.layer_count() < 6 && filter.insert(key).is_ok()).collect();
+        let bits: Vec<_> = filter.layers().iter().map(|layer| layer.layout.fingerprint_bits()).collect();
+        assert!(bits.len() > 2 && bits.is_sorted(), "{layout:?}: {bits:?}");
+        let mut read = ScalableCuckoo::from_bytes(&filter.to_bytes().unwrap()).unwrap();
+        assert!(read == filter);
+        // Those of the newer layers first, in whose place the older ones then move.
+        for key in added.iter().rev() {
+            assert!(filter.contains(key) && filter.remove(key), "{layout:?}: {key}");
+            filter.compact_step(1);
+        }
+        assert!(filter.is_empty());
+        // A layer that was dropped comes back as it was.
+        for key in &added {
+            assert!(read.remove(key), "{layout:?}: {key}");
+        }
+        read.compact();
+        for key in &added {
+            read.insert(key).unwrap();
+        }
+        let again: Vec<_> = read.layers().iter().map(|layer| layer.layout.fingerprint_bits()).collect();
+        assert_eq!(again, bits, "{layout:?}");
+    }
+}
+
 #[test]
 fn the_rate_stays_below_the_promise_through_growth_and_compaction() {
     let measured = |filter: &ScalableCuckoo, random: &mut Random| {
@@ -260,7 +298,8 @@ fn rates_that_forbid_growth_are_refused_and_the_advice_can_be_followed() {
     }
     // What the documentation says of the lowest everyday rates.
     let filter = with(1_000, 1e-6).build().unwrap();
-    assert!((0..24).all(|number| filter.settings.design(number).is_ok()));
+    let bits = filter.layout().fingerprint_bits();
+    assert!((0..24).all(|number| filter.settings.design(number, bits).is_ok()));
     let message = std::format!("{}", with(1 << 60, 0.01).plan().unwrap_err());
     assert!(message.contains("too many for 64-bit digests; plan for fewer keys"), "{message}");
     let message = std::format!("{}", with(1_000, 1e-8).plan().unwrap_err());
