@@ -43,6 +43,12 @@ impl<S: Blocks> Layer<S> {
         self.capacity.saturating_sub(self.table.len())
     }
 
+    /// An empty one of the same size.
+    pub(super) fn empty_like(&self) -> Result<Layer<Owned>, AllocError> {
+        let table = Table::new(self.table.layout(), *self.table.places())?;
+        Ok(Layer { table, capacity: self.capacity })
+    }
+
     pub(super) fn rate(&self) -> f64 {
         let places = self.table.places();
         let values = fingerprints(places.short_bits(), self.table.layout().fingerprint_bits());

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::InsertError;
+use crate::codec::{File, Header, Writer};
 use crate::cuckoo::filter::tests::Random;
 use std::collections::HashMap;
 
@@ -334,6 +335,26 @@ fn compaction_gets_on_though_it_is_saved_and_read_between_steps() {
         }
         assert!(digests[..20].iter().all(|digest| filter.contains_hash(*digest)));
         assert_eq!(filter.layers.len(), whole.layers.len(), "{layout:?}");
+    }
+}
+
+/// A file may promise what its first layer can't keep. It is one all the same, and so is that of an empty filter like it.
+#[test]
+fn an_empty_filter_is_like_the_first_layer_whatever_the_file_promises() {
+    let mut filter = builder(None).build().unwrap();
+    filter.insert("apple").unwrap();
+    let bytes = filter.to_bytes().unwrap();
+    let file = File::parse(&bytes).unwrap();
+    for (planned_keys, planned_rate) in [(1, 0.9), (40, 1e-9), (1_000_000, 0.05), (u64::MAX, 1e-300)] {
+        let header = Header { planned_keys, planned_rate, ..file.header().clone() };
+        let mut writer = Writer::to_vec(&header).unwrap();
+        writer.write_body(file.section(0).unwrap()).unwrap();
+        let read = ScalableCuckoo::from_bytes(&writer.finish().unwrap()).unwrap();
+        let empty = read.empty_like().unwrap();
+        assert_eq!((empty.layout(), empty.capacity()), (filter.layout(), filter.capacity()));
+        assert!(ScalableCuckoo::from_bytes(&empty.to_bytes().unwrap()).unwrap() == empty);
+        filter.clear();
+        assert!(empty == filter);
     }
 }
 
