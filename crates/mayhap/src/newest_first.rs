@@ -245,6 +245,91 @@ mod tests {
         }
     }
 
+    /// Any layers, not only those of a filter that grows: the newest may have few of the keys, or an older one most of them.
+    #[test]
+    fn however_the_keys_are_spread_over_the_layers() {
+        let mut state = 1_u64;
+        let mut below = |most: usize| {
+            state = state.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            (state >> 33) as usize % most
+        };
+        for round in 0..3_000 {
+            // Enough that some are left when most were found, and now and then as few as make no list.
+            let len = if round % 8 == 0 { below(40) } else { TOGETHER / 2 + below(TOGETHER / 2 + 1) };
+            let parts: [usize; 6] = core::array::from_fn(|_| [0, 2, 10, 20, 40, 50, 90, 100][below(8)]);
+            let layers = parts.map(|percent| (0..len).map(|_| below(100) < percent).collect::<Vec<_>>());
+            let before = [0, 0, 5, 45, 95][below(5)];
+            let mut found: Vec<_> = (0..len).map(|_| below(100) < before).collect();
+            let expected: Vec<_> =
+                (0..len).map(|key| found[key] || layers.iter().any(|layer| layer[key])).collect();
+            let digests: Vec<_> = (0..len).collect();
+            look_in(layers.iter(), &digests, &mut found, |layer, digests, found| {
+                for (found, digest) in found.iter_mut().zip(digests) {
+                    *found = layer[*digest];
+                }
+            });
+            assert_eq!(found, expected, "{before} % found before, in the layers {parts:?} %");
+        }
+    }
+
+    /// How many keys each layer is asked for. Asking for too many finds the same, only later.
+    #[test]
+    fn keys_that_were_found_are_left_out_where_that_is_worth_it() {
+        type Has = fn(usize) -> bool;
+        let asked = |keys: usize, before: Has, layers: &[Has]| {
+            let digests: Vec<_> = (0..keys).collect();
+            let asked = RefCell::new(Vec::new());
+            let mut found: Vec<_> = digests.iter().map(|key| before(*key)).collect();
+            look_in(layers.iter(), &digests, &mut found, |has, digests, found| {
+                asked.borrow_mut().push(digests.len());
+                for (found, digest) in found.iter_mut().zip(digests) {
+                    *found = has(*digest);
+                }
+            });
+            asked.into_inner()
+        };
+        let (none, all): (Has, Has) = (|_| false, |_| true);
+        let (third, most, eighth): (Has, Has, Has) =
+            (|key| key % 3 == 0, |key| key % 4 != 0, |key| key % 8 == 0);
+        for keys in [0, 1, 16, 17, TOGETHER] {
+            assert!(asked(keys, all, &[none, none]).is_empty(), "nobody is asked for nothing");
+            assert_eq!(
+                asked(keys, none, &[all, none]).len(),
+                usize::from(keys > 0),
+                "the first had them all"
+            );
+        }
+        // Up to three eighths are too few for a list, and 16 are, too.
+        assert_eq!(asked(512, none, &[third, none]), [512, 512]);
+        assert_eq!(asked(512, |key| key % 8 < 3, &[none]), [512]);
+        assert_eq!(asked(512, |key| key % 8 < 3 || key == 3, &[none]), [512 - 193]);
+        assert_eq!(asked(24, |key| key < 16, &[none]), [24]);
+        assert_eq!(asked(24, |key| key < 17, &[none]), [7]);
+        // The same of those on the list.
+        assert_eq!(asked(512, none, &[most, third, none]), [512, 128, 128]);
+        assert_eq!(asked(512, none, &[most, eighth, none]), [512, 128, 64]);
+        assert_eq!(asked(512, none, &[most, all, none]), [512, 128]);
+    }
+
+    #[test]
+    fn the_first_of_a_list_can_be_dropped() {
+        let found = [false, true, false, false, true, false];
+        let mut missing = Missing::of(&[10, 11, 12, 13, 14, 15], &found).unwrap();
+        missing.drop_first(1);
+        assert_eq!((missing.digests(), missing.places()), (&[12, 13, 15][..], &[2, 3, 5][..]));
+        missing.drop_first(0);
+        missing.drop_first(3);
+        assert!(missing.digests().is_empty() && missing.places().is_empty());
+        assert!(Missing::of(&[10, 11], &[true, true]).is_none() && Missing::<u8>::of(&[], &[]).is_none());
+    }
+
+    #[test]
+    fn without_layers_nothing_is_done() {
+        let mut done = [true; 3];
+        do_in([(); 0].iter(), &[1, 2, 3], &mut done, |_, _, _| unreachable!());
+        assert_eq!(done, [false; 3]);
+    }
+
     #[test]
     fn what_one_layer_does_no_other_does_again() {
         for percent in [0, 10, 50, 100] {

@@ -13,7 +13,7 @@
 
 use libm::ceil;
 
-use super::blocked::BlockedPlan;
+use super::blocked::{BlockedPlan, rate as blocked_rate};
 use super::error::SizingError;
 use super::limits::{check_bytes, check_rate};
 
@@ -112,9 +112,12 @@ impl WindowPlan {
     /// The rate the model expects when the keys come evenly, at its highest: just before a slot ends.
     #[must_use]
     pub fn expected_rate(&self) -> f64 {
-        let share = self.keys.div_ceil(u64::from(self.generations));
-        let one = super::blocked::rate(self.generation.shape(), share, self.generation.blocks());
-        any(core::iter::repeat_n(one, self.generations as usize + 1))
+        let (slots, plan) = (u64::from(self.generations), self.generation);
+        // What doesn't divide evenly is one key more in some of the slots of the window, and in the one before it.
+        let keys = (0..slots).map(|slot| self.keys / slots + u64::from(slot < self.keys % slots));
+        any(keys
+            .chain([self.keys.div_ceil(slots)])
+            .map(|keys| blocked_rate(plan.shape(), keys, plan.blocks())))
     }
 
     /// The bytes of all generations.
@@ -168,6 +171,18 @@ mod tests {
         assert_eq!((all_at_once.slot_keys(), all_at_once.generation().rate()), (1_000_000, 0.005));
         assert_eq!(WindowPlan::for_bursts(1_000_000, 0.01, 8, f64::INFINITY).unwrap(), all_at_once);
         assert_eq!(WindowPlan::for_rate(3, 0.01, 8).unwrap().slot_keys(), 1);
+    }
+
+    #[test]
+    fn the_expected_rate_keeps_the_promise_where_keys_divide_unevenly() {
+        for (keys, generations) in [(1_794, 64), (65, 64), (129, 64), (3, 2), (1, 4), (10_001, 16), (100, 7)]
+        {
+            for rate in [0.1, 0.01, 0.001, 1e-5] {
+                let plan = WindowPlan::for_rate(keys, rate, generations).unwrap();
+                let expected = plan.expected_rate();
+                assert!(expected > 0.0 && expected <= rate, "{keys} in {generations} at {rate}: {expected}");
+            }
+        }
     }
 
     /// What the budget rests on: a filter with fewer keys has a lower rate for each of them.

@@ -1,5 +1,6 @@
 //! Choosing a growing filter before making it.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::ScalableBloom;
@@ -90,12 +91,14 @@ impl Settings {
         self.tightening.map_or(Ok(plan), |ratio| plan.with_tightening(ratio))
     }
 
-    /// The layer to put on top of `layers` of `bytes` bytes, or why there is none.
+    /// The layer to put on top of `layers` of `bytes` bytes, or why there is none. What is known of the layer to come is
+    /// kept from one time to the next.
     pub(super) fn next_layer(
         &self,
         layers: usize,
         bytes: u64,
         hasher: &KeyHasher,
+        coming: &mut Option<Box<Coming>>,
     ) -> Result<Layer, InsertError> {
         if self.growth != Growth::Grow {
             return Err(InsertError::Full);
@@ -104,13 +107,23 @@ impl Settings {
         if number >= MAX_LAYERS {
             return Err(InsertError::TooManyLayers { limit: u64::from(MAX_LAYERS) });
         }
-        let (keys, plan) = self.layer(number).map_err(end_of_growth)?;
+        let known = coming.take().filter(|coming| coming.number == number);
+        let work_out = || Box::new(Coming { number, plan: self.layer(number).map_err(end_of_growth) });
+        let (keys, plan) = coming.insert(known.unwrap_or_else(work_out)).plan.clone()?;
         let bytes = bytes.saturating_add(plan.bytes());
         if bytes > self.max_bytes {
             return Err(InsertError::TooLarge { bytes, limit: self.max_bytes });
         }
         Ok(Layer::new(plan, keys, hasher.clone())?)
     }
+}
+
+/// The layer with this number: the new keys it is made for and its filter, or why it can't be. To work it out takes some
+/// 200 µs, and a filter that may not grow any further needs it for each key that it refuses.
+#[derive(Clone, Debug)]
+pub(super) struct Coming {
+    pub(super) number: u32,
+    pub(super) plan: Result<(u64, BlockedPlan), InsertError>,
 }
 
 /// Why there is no layer, to whoever adds a key.
@@ -215,6 +228,12 @@ impl ScalableBuilder {
     /// As [`plan`](Self::plan), and when the memory can't be had.
     pub fn build(self) -> Result<ScalableBloom, Error> {
         let newest = Layer::new(self.plan()?, self.settings.keys, self.hasher.clone())?;
-        Ok(ScalableBloom { older: Vec::new(), newest, settings: self.settings, hasher: self.hasher })
+        Ok(ScalableBloom {
+            older: Vec::new(),
+            newest,
+            settings: self.settings,
+            hasher: self.hasher,
+            coming: None,
+        })
     }
 }

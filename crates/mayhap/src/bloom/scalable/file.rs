@@ -214,7 +214,7 @@ impl<S: Blocks> ScalableBloom<S> {
             value: 0,
             must_be: "one for each layer, and at least one",
         })?;
-        Ok(Self { older: layers, newest, settings: recipe.settings, hasher })
+        Ok(Self { older: layers, newest, settings: recipe.settings, hasher, coming: None })
     }
 }
 

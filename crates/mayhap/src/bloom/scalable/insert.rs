@@ -125,7 +125,8 @@ impl Growing for ScalableBloom {
 
     #[cold]
     fn grow(&mut self) -> Result<(), InsertError> {
-        let layer = self.settings.next_layer(self.layer_count(), self.len_bytes(), &self.hasher)?;
+        let (layers, bytes) = (self.layer_count(), self.len_bytes());
+        let layer = self.settings.next_layer(layers, bytes, &self.hasher, &mut self.coming)?;
         self.older.try_reserve(1).map_err(|_| AllocError { bytes: size_of::<Layer>() as u64 })?;
         self.older.push(core::mem::replace(&mut self.newest, layer));
         Ok(())

@@ -62,6 +62,7 @@ pub use layer::LayerInfo;
 #[cfg(feature = "std")]
 pub use shared::SharedScalableBloom;
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -69,7 +70,7 @@ use super::BloomFilter;
 use crate::bits::{Blocks, Owned};
 use crate::error::Error;
 use crate::hash::{Digest, Key, KeyHasher};
-use builder::Settings;
+use builder::{Coming, Settings};
 use layer::Layer;
 
 /// A Bloom filter that grows by layers, and keeps its rate. [Its page](self) tells how it works.
@@ -96,6 +97,8 @@ pub struct ScalableBloom<S = Owned> {
     newest: Layer<S>,
     settings: Settings,
     hasher: KeyHasher,
+    /// What the layer after the newest will be, once somebody has asked for it. Few ever do: others shall not be larger for it.
+    coming: Option<Box<Coming>>,
 }
 
 impl ScalableBloom {
@@ -128,7 +131,13 @@ impl<S: Blocks> ScalableBloom<S> {
     /// When the memory can't be had.
     pub fn empty_like(&self) -> Result<ScalableBloom, Error> {
         let newest = self.first().empty_like()?;
-        Ok(ScalableBloom { older: Vec::new(), newest, settings: self.settings, hasher: self.hasher.clone() })
+        Ok(ScalableBloom {
+            older: Vec::new(),
+            newest,
+            settings: self.settings,
+            hasher: self.hasher.clone(),
+            coming: None,
+        })
     }
 
     /// How many adds were new: the number of distinct keys, less the few that were taken for old ones.
@@ -287,6 +296,7 @@ impl Clone for ScalableBloom {
             newest: self.newest.clone(),
             settings: self.settings,
             hasher: self.hasher.clone(),
+            coming: self.coming.clone(),
         }
     }
 }

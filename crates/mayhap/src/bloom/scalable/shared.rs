@@ -12,7 +12,7 @@ use core::fmt;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::builder::Settings;
+use super::builder::{Coming, Settings};
 use super::file::header;
 use super::layer::Layer;
 use super::{Growth, LayerInfo, ScalableBloom};
@@ -45,8 +45,8 @@ pub struct SharedScalableBloom {
     layers: Layers,
     settings: Settings,
     hasher: KeyHasher,
-    /// Held by whoever makes a layer, or keeps others from making one.
-    growing: Mutex<()>,
+    /// Held by whoever makes a layer, or keeps others from making one: what the layer to come will be, if it is known.
+    growing: Mutex<Option<Box<Coming>>>,
 }
 
 struct SharedLayer {
@@ -69,7 +69,8 @@ impl ScalableBloom {
                 inserted: AtomicU64::new(inserted),
             });
         }
-        SharedScalableBloom { layers, settings: self.settings, hasher: self.hasher, growing: Mutex::new(()) }
+        let growing = Mutex::new(self.coming);
+        SharedScalableBloom { layers, settings: self.settings, hasher: self.hasher, growing }
     }
 }
 
@@ -79,7 +80,7 @@ impl SharedScalableBloom {
     pub fn into_owned(self) -> ScalableBloom {
         let mut layers: Vec<Layer> = self.layers.into_layers().map(SharedLayer::into_owned).collect();
         let Some(newest) = layers.pop() else { unreachable!("a filter has a layer") };
-        ScalableBloom { older: layers, newest, settings: self.settings, hasher: self.hasher }
+        ScalableBloom { older: layers, newest, settings: self.settings, hasher: self.hasher, coming: None }
     }
 
     /// The digest of a key, for the `*_hash` methods of this filter and of others with an equal hasher.
@@ -200,12 +201,12 @@ impl SharedScalableBloom {
     /// Puts a layer on top, if there are still only `count`, or says why not.
     #[cold]
     fn grow(&self, count: usize) -> Result<(), InsertError> {
-        let _growing = self.lock_growth();
+        let mut coming = self.lock_growth();
         let newest = match self.layers.get(count - 1) {
             Some(newest) if self.layers.count() == count && newest.is_full() => newest,
             _ => return Ok(()),
         };
-        let layer = self.settings.next_layer(count, self.len_bytes(), &self.hasher)?;
+        let layer = self.settings.next_layer(count, self.len_bytes(), &self.hasher, &mut coming)?;
         let layer = SharedLayer {
             filter: layer.filter.into_shared(),
             planned: layer.planned,
@@ -243,8 +244,8 @@ impl SharedScalableBloom {
         crate::file::to_vec(&header, self.oldest_first().map(|layer| layer.filter.storage()))
     }
 
-    fn lock_growth(&self) -> MutexGuard<'_, ()> {
-        // It guards no data, so a thread that panicked with it left nothing half done.
+    fn lock_growth(&self) -> MutexGuard<'_, Option<Box<Coming>>> {
+        // What it guards is whole or not there, so a thread that panicked with it left nothing half done.
         self.growing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

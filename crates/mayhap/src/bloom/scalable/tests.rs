@@ -491,3 +491,28 @@ fn a_steep_ratio_ends_growth_where_digests_end() {
         assert_eq!(limited.into_shared().to_bytes_without_limit().unwrap(), unlimited.to_bytes().unwrap());
     }
 }
+
+/// To plan a layer takes a thousand times as long as to ask all others, and each key that is refused needs the plan.
+#[test]
+fn what_the_next_layer_would_be_is_worked_out_once() {
+    let builder = ScalableBloom::builder().keys(100).rate(0.01);
+    let first = builder.plan().unwrap().bytes();
+    let mut filter = builder.max_bytes(first).build().unwrap();
+    let mut absent = (0..1_000_u64).filter_map(|key| filter.insert(&key).err().map(|error| (key, error)));
+    let (key, refused) = absent.next().unwrap();
+    assert!(matches!(refused, InsertError::TooLarge { bytes, limit } if bytes > 2 * first && limit == first));
+    assert!(absent.all(|(_, error)| error == refused), "for the same reason each time");
+
+    // Whoever refuses looks at what is known, and only if it is known of this layer.
+    for (number, expected) in [(1, InsertError::RateSpent), (2, refused)] {
+        filter.coming = Some(Box::new(Coming { number, plan: Err(InsertError::RateSpent) }));
+        assert_eq!(filter.clone().into_shared().insert(&key), Err(expected.clone()));
+        assert_eq!(filter.insert(&key), Err(expected));
+    }
+    let mut filter = filter.with_max_bytes(10 * first);
+    assert_eq!(filter.insert(&key), Ok(true));
+    assert_eq!(filter.layers()[1].planned_keys, 200);
+    filter.clear();
+    insert_all(&mut filter, 0..150);
+    assert_eq!(filter.layers()[1].planned_keys, 200, "the second again, though the third was to come");
+}

@@ -180,7 +180,7 @@ impl ScalableCuckooBuilder {
     /// As [`plan`](Self::plan), and when the memory can't be had.
     pub fn build(self) -> Result<ScalableCuckoo, Error> {
         let (_, settings) = self.choose()?;
-        let first = settings.new_layer(0)?;
+        let first = settings.first_layer()?;
         Ok(ScalableCuckoo::from_parts(vec![first], settings, self.hasher, Search::new(self.max_kicks)))
     }
 }

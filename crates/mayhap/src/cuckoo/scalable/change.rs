@@ -237,14 +237,15 @@ impl ScalableCuckoo {
             let limit = u64::from(most);
             return Err(if limit > 1 { InsertError::TooManyLayers { limit } } else { InsertError::Full });
         }
-        let design = self.settings.design(number)?;
+        let newest = self.layers.last().map_or(self.settings.layout, |newest| newest.table.layout());
+        let design = self.settings.design(number, newest.fingerprint_bits())?;
         let bytes = design.lines().saturating_mul(BLOCK_BYTES as u64).saturating_add(self.len_bytes());
         if let Some(limit) = self.settings.max_bytes
             && bytes > limit
         {
             return Err(InsertError::TooLarge { bytes, limit });
         }
-        self.settings.new_layer(number)
+        design.new_layer()
     }
 }
 

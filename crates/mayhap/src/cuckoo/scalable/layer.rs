@@ -43,6 +43,12 @@ impl<S: Blocks> Layer<S> {
         self.capacity.saturating_sub(self.table.len())
     }
 
+    /// An empty one of the same size.
+    pub(super) fn empty_like(&self) -> Result<Layer<Owned>, AllocError> {
+        let table = Table::new(self.table.layout(), *self.table.places())?;
+        Ok(Layer { table, capacity: self.capacity })
+    }
+
     pub(super) fn rate(&self) -> f64 {
         let places = self.table.places();
         let values = fingerprints(places.short_bits(), self.table.layout().fingerprint_bits());
@@ -95,6 +101,12 @@ impl Design {
     pub(super) fn lines(&self) -> u64 {
         lines_of(self.layout, self.places.buckets())
     }
+
+    /// An empty layer.
+    pub(super) fn new_layer(self) -> Result<Layer<Owned>, InsertError> {
+        let table = Table::new(self.layout, self.places).map_err(InsertError::Alloc)?;
+        Ok(Layer { table, capacity: self.capacity })
+    }
 }
 
 impl Settings {
@@ -113,12 +125,14 @@ impl Settings {
     }
 
     /// The layer with this number, the first being 0: as many keys as fit, and the shortest fingerprints that keep its
-    /// rate.
+    /// rate, but no shorter than `shortest`, those of the layer before it. (Buckets of one or two places take ever less of
+    /// their keys as tables grow, so that a later layer could do with less than an earlier one. It would be no refinement of
+    /// it then, and keys would be lost.)
     ///
     /// # Errors
     /// [`InsertError::RateSpent`] when the longest fingerprints don't keep it, [`InsertError::Full`] when there are too many
     /// buckets to count.
-    pub(super) fn design(&self, number: u32) -> Result<Design, InsertError> {
+    pub(super) fn design(&self, number: u32, shortest: u32) -> Result<Design, InsertError> {
         let short_bits = self.layout.fingerprint_bits();
         let buckets = self.places(number, short_bits).ok_or(InsertError::Full)?.buckets();
         // The first layer is for the keys that were asked for; in the others the hash that finds the other bucket is one
@@ -126,7 +140,7 @@ impl Settings {
         let capacity = if number == 0 { self.keys } else { capacity(self.layout, buckets) };
         let rate = self.layer_rate(number);
         let keeps = |bits: &u32| rate_of_values(fingerprints(short_bits, *bits), capacity, buckets) <= rate;
-        let bits = (short_bits..=CuckooLayout::MAX_BITS).find(keeps).ok_or(InsertError::RateSpent)?;
+        let bits = (shortest..=CuckooLayout::MAX_BITS).find(keeps).ok_or(InsertError::RateSpent)?;
         let layout = self.layout.with_bits(bits).ok_or(InsertError::RateSpent)?;
         let places = self.places(number, bits).ok_or(InsertError::Full)?;
         Ok(Design { layout, places, capacity })
@@ -135,12 +149,15 @@ impl Settings {
     /// Whether its layers keep their rates until there are [`LEAST_GROWTH`] times the buckets of the first one, or as many
     /// layers as it may have.
     pub(super) fn can_grow(&self) -> bool {
-        let mut size = 0u64;
+        let (mut size, mut bits) = (0u64, self.layout.fingerprint_bits());
         for number in 0..self.max_layers {
-            match self.design(number) {
+            match self.design(number, bits) {
                 Err(InsertError::RateSpent) => return false,
                 Err(_) => return true,
-                Ok(design) => size = size.saturating_add(design.places.buckets() / self.first_buckets),
+                Ok(design) => {
+                    size = size.saturating_add(design.places.buckets() / self.first_buckets);
+                    bits = design.layout.fingerprint_bits();
+                }
             }
             if size >= LEAST_GROWTH {
                 return true;
@@ -149,11 +166,9 @@ impl Settings {
         true
     }
 
-    /// An empty layer.
-    pub(super) fn new_layer(&self, number: u32) -> Result<Layer<Owned>, InsertError> {
-        let design = self.design(number)?;
-        let table = Table::new(design.layout, design.places).map_err(InsertError::Alloc)?;
-        Ok(Layer { table, capacity: design.capacity })
+    /// The first layer, empty.
+    pub(super) fn first_layer(&self) -> Result<Layer<Owned>, InsertError> {
+        self.design(0, self.layout.fingerprint_bits())?.new_layer()
     }
 }
 

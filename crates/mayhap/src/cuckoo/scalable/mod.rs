@@ -203,13 +203,9 @@ impl<S: Blocks> ScalableCuckoo<S> {
     /// # Errors
     /// When the memory can't be had.
     pub fn empty_like(&self) -> Result<ScalableCuckoo, Error> {
-        let first = self.settings.new_layer(0)?;
-        Ok(ScalableCuckoo::from_parts(
-            alloc::vec![first],
-            self.settings,
-            self.hasher.clone(),
-            self.search.clone(),
-        ))
+        // As the first layer is, and not as the settings say: those of a file need not agree with it.
+        let layers = self.layers.iter().take(1).map(Layer::empty_like).collect::<Result<_, _>>()?;
+        Ok(ScalableCuckoo::from_parts(layers, self.settings, self.hasher.clone(), self.search.clone()))
     }
 
     fn from_parts(layers: Vec<Layer<S>>, settings: Settings, hasher: KeyHasher, search: Search) -> Self {

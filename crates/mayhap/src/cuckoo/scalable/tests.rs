@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::InsertError;
+use crate::codec::{File, Header, Writer};
 use crate::cuckoo::filter::tests::Random;
 use std::collections::HashMap;
 
@@ -99,6 +100,44 @@ fn a_map_of_counts_agrees_through_growth_removal_and_compaction() {
             assert_eq!(filter.layers.len(), 1);
             assert!(lines(&filter).iter().flatten().flatten().all(|word| *word == 0));
         }
+    }
+}
+
+/// Of these layouts large tables take ever less of their places, so that fewer bits would do for the rate of a later layer.
+#[test]
+fn fingerprints_never_become_shorter() {
+    for (entries, bits, keys, rate, expansion) in [
+        (1, 4, 1, 0.01, 4),
+        (1, 9, 1, 0.001, 2),
+        (1, 9, 2, 0.001, 16),
+        (2, 4, 13, 0.2, 4),
+        (2, 4, 50, 0.2, 16),
+    ] {
+        let layout = CuckooLayout::new(entries, bits).unwrap();
+        let builder = ScalableCuckoo::builder().keys(keys).rate(rate).layout(layout).expansion(expansion);
+        let mut filter = builder.build().unwrap();
+        let added: Vec<u32> =
+            (0..3_000).filter(|key| filter.layer_count() < 6 && filter.insert(key).is_ok()).collect();
+        let bits: Vec<_> = filter.layers().iter().map(|layer| layer.layout.fingerprint_bits()).collect();
+        assert!(bits.len() > 2 && bits.is_sorted(), "{layout:?}: {bits:?}");
+        let mut read = ScalableCuckoo::from_bytes(&filter.to_bytes().unwrap()).unwrap();
+        assert!(read == filter);
+        // Those of the newer layers first, in whose place the older ones then move.
+        for key in added.iter().rev() {
+            assert!(filter.contains(key) && filter.remove(key), "{layout:?}: {key}");
+            filter.compact_step(1);
+        }
+        assert!(filter.is_empty());
+        // A layer that was dropped comes back as it was.
+        for key in &added {
+            assert!(read.remove(key), "{layout:?}: {key}");
+        }
+        read.compact();
+        for key in &added {
+            read.insert(key).unwrap();
+        }
+        let again: Vec<_> = read.layers().iter().map(|layer| layer.layout.fingerprint_bits()).collect();
+        assert_eq!(again, bits, "{layout:?}");
     }
 }
 
@@ -260,7 +299,8 @@ fn rates_that_forbid_growth_are_refused_and_the_advice_can_be_followed() {
     }
     // What the documentation says of the lowest everyday rates.
     let filter = with(1_000, 1e-6).build().unwrap();
-    assert!((0..24).all(|number| filter.settings.design(number).is_ok()));
+    let bits = filter.layout().fingerprint_bits();
+    assert!((0..24).all(|number| filter.settings.design(number, bits).is_ok()));
     let message = std::format!("{}", with(1 << 60, 0.01).plan().unwrap_err());
     assert!(message.contains("too many for 64-bit digests; plan for fewer keys"), "{message}");
     let message = std::format!("{}", with(1_000, 1e-8).plan().unwrap_err());
@@ -295,6 +335,26 @@ fn compaction_gets_on_though_it_is_saved_and_read_between_steps() {
         }
         assert!(digests[..20].iter().all(|digest| filter.contains_hash(*digest)));
         assert_eq!(filter.layers.len(), whole.layers.len(), "{layout:?}");
+    }
+}
+
+/// A file may promise what its first layer can't keep. It is one all the same, and so is that of an empty filter like it.
+#[test]
+fn an_empty_filter_is_like_the_first_layer_whatever_the_file_promises() {
+    let mut filter = builder(None).build().unwrap();
+    filter.insert("apple").unwrap();
+    let bytes = filter.to_bytes().unwrap();
+    let file = File::parse(&bytes).unwrap();
+    for (planned_keys, planned_rate) in [(1, 0.9), (40, 1e-9), (1_000_000, 0.05), (u64::MAX, 1e-300)] {
+        let header = Header { planned_keys, planned_rate, ..file.header().clone() };
+        let mut writer = Writer::to_vec(&header).unwrap();
+        writer.write_body(file.section(0).unwrap()).unwrap();
+        let read = ScalableCuckoo::from_bytes(&writer.finish().unwrap()).unwrap();
+        let empty = read.empty_like().unwrap();
+        assert_eq!((empty.layout(), empty.capacity()), (filter.layout(), filter.capacity()));
+        assert!(ScalableCuckoo::from_bytes(&empty.to_bytes().unwrap()).unwrap() == empty);
+        filter.clear();
+        assert!(empty == filter);
     }
 }
 
