@@ -318,7 +318,7 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
         (part.words ^ change.each_up(part.before)).store_to(&mut removal.after);
     }
 
-    /// Writes what was worked out, for each digest in order, where nobody else has written since.
+    /// Writes what was worked out, for each digest in order.
     #[inline(always)]
     fn take_out(
         self,
@@ -328,17 +328,33 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
         removed: &mut [bool; 8],
     ) {
         removal.found.answer(removed);
-        let usual = removal.found.are_all();
-        for lane in 0..8 {
-            if !usual && !removal.found.has(lane) {
-                continue;
+        if removal.found.are_all() {
+            for lane in 0..8 {
+                self.take_out_of_lane(lane, blocks, removal, digests, removed);
             }
-            let byte = index(removal.bytes.0[lane]);
-            if Block::eight_bytes_of(blocks, byte) == removal.before.0[lane] {
-                set_eight_bytes(blocks, byte, removal.after.0[lane]);
-            } else {
-                removed[lane] = remove_one(self.format, self.places.places, blocks, digests[lane]);
+        } else {
+            // From one to the next, instead of asking each lane: what is there and what isn't can't be predicted.
+            for lane in removal.found.each() {
+                self.take_out_of_lane(lane, blocks, removal, digests, removed);
             }
+        }
+    }
+
+    /// Where nobody else has written since.
+    #[inline(always)]
+    fn take_out_of_lane(
+        self,
+        lane: usize,
+        blocks: &mut [Block],
+        removal: &Removal,
+        digests: &[Digest; 8],
+        removed: &mut [bool; 8],
+    ) {
+        let byte = index(removal.bytes.0[lane]);
+        if Block::eight_bytes_of(blocks, byte) == removal.before.0[lane] {
+            set_eight_bytes(blocks, byte, removal.after.0[lane]);
+        } else {
+            removed[lane] = remove_one(self.format, self.places.places, blocks, digests[lane]);
         }
     }
 }

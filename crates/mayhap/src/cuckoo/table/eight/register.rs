@@ -230,9 +230,15 @@ impl Eight {
 }
 
 impl Lanes {
+    /// The numbers of these, the lowest first.
     #[inline(always)]
-    pub(super) fn has(self, lane: usize) -> bool {
-        self.0 >> lane & 1 != 0
+    pub(super) fn each(self) -> impl Iterator<Item = usize> {
+        let mut left = self.0;
+        core::iter::from_fn(move || {
+            let lane = (left != 0).then(|| left.trailing_zeros() as usize);
+            left &= left.wrapping_sub(1);
+            lane
+        })
     }
 
     #[inline(always)]
