@@ -1,6 +1,7 @@
 //! Adding and removing keys.
 
 use core::convert::Infallible;
+use core::ops::ControlFlow;
 
 use super::ScalableCuckoo;
 use super::compact::Pass;
@@ -9,6 +10,13 @@ use crate::bits::{BLOCK_BYTES, Owned};
 use crate::filter::InsertError;
 use crate::hash::{Digest, Key, in_chunks};
 use crate::newest_first::{TOGETHER, do_in};
+
+/// What became of a key.
+struct Inserted {
+    is_new: bool,
+    /// The layer that took it, unless it was there already and is not to be there twice.
+    layer: Option<usize>,
+}
 
 impl ScalableCuckoo {
     /// Adds a key: once more, if it is there already. True if it was new: certainly not in the set before.
@@ -35,13 +43,7 @@ impl ScalableCuckoo {
     /// # Errors
     /// As [`insert`](Self::insert).
     pub fn insert_hash(&mut self, digest: Digest) -> Result<bool, InsertError> {
-        let copies = self.count_hash(digest);
-        let limit = u64::from(2 * self.settings.layout.entries_per_bucket());
-        if copies >= limit {
-            return Err(InsertError::TooManyCopies { limit });
-        }
-        self.add(digest.get())?;
-        Ok(copies == 0)
+        self.insert_one(digest).map(|inserted| inserted.is_new)
     }
 
     /// Adds a key if it isn't there. True if it was new, and has been added.
@@ -62,11 +64,7 @@ impl ScalableCuckoo {
     /// # Errors
     /// As [`insert_unique`](Self::insert_unique).
     pub fn insert_unique_hash(&mut self, digest: Digest) -> Result<bool, InsertError> {
-        if self.contains_hash(digest) {
-            return Ok(false);
-        }
-        self.add(digest.get())?;
-        Ok(true)
+        self.insert_one_unique(digest).map(|inserted| inserted.is_new)
     }
 
     /// Adds many keys at once: `new[i]` tells whether `keys[i]` was new. The same as adding them one by one in order,
@@ -82,9 +80,11 @@ impl ScalableCuckoo {
         assert_eq!(keys.len(), new.len(), "one answer for each key");
         // For those that a refusal leaves out.
         new.fill(false);
-        for (keys, new) in keys.chunks(GROUP).zip(new.chunks_mut(GROUP)) {
-            let (digests, count) = self.ahead(keys.iter().map(|key| self.hasher.digest(key)));
-            self.insert_some(&digests[..count], new)?;
+        let mut digests = [Digest::new(0); TOGETHER];
+        for (keys, new) in keys.chunks(TOGETHER).zip(new.chunks_mut(TOGETHER)) {
+            let digests = &mut digests[..keys.len()];
+            self.hasher.digest_each(keys, digests);
+            self.insert_some(digests, new)?;
         }
         Ok(())
     }
@@ -99,18 +99,26 @@ impl ScalableCuckoo {
     pub fn insert_hashes(&mut self, digests: &[Digest], new: &mut [bool]) -> Result<(), InsertError> {
         assert_eq!(digests.len(), new.len(), "one answer for each digest");
         new.fill(false);
-        for (digests, new) in digests.chunks(GROUP).zip(new.chunks_mut(GROUP)) {
-            let (digests, count) = self.ahead(digests.iter().copied());
-            self.insert_some(&digests[..count], new)?;
+        for (digests, new) in digests.chunks(TOGETHER).zip(new.chunks_mut(TOGETHER)) {
+            self.insert_some(digests, new)?;
         }
         Ok(())
     }
 
+    /// A group of keys, up to the first that is refused.
     fn insert_some(&mut self, digests: &[Digest], new: &mut [bool]) -> Result<(), InsertError> {
-        for (digest, new) in digests.iter().zip(new) {
-            *new = self.insert_hash(*digest)?;
-        }
-        Ok(())
+        let mut refused = Ok(());
+        self.insert_together(digests, Self::insert_one, |place, answer| match answer {
+            Ok(is_new) => {
+                new[place] = is_new;
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                refused = Err(error);
+                ControlFlow::Break(())
+            }
+        });
+        refused
     }
 
     /// Adds many keys that were hashed already, each for itself: `answers[i]` is what [`insert_hash`](Self::insert_hash)
@@ -119,7 +127,7 @@ impl ScalableCuckoo {
     /// # Panics
     /// When the slices differ in length.
     pub fn try_insert_hashes(&mut self, digests: &[Digest], answers: &mut [Result<bool, InsertError>]) {
-        self.try_each(digests, answers, Self::insert_hash);
+        self.try_each(digests, answers, Self::insert_one);
     }
 
     /// The same with [`insert_unique_hash`](Self::insert_unique_hash): only the keys that aren't there are added.
@@ -131,22 +139,58 @@ impl ScalableCuckoo {
         digests: &[Digest],
         answers: &mut [Result<bool, InsertError>],
     ) {
-        self.try_each(digests, answers, Self::insert_unique_hash);
+        self.try_each(digests, answers, Self::insert_one_unique);
     }
 
     fn try_each(
         &mut self,
         digests: &[Digest],
         answers: &mut [Result<bool, InsertError>],
-        insert: impl Fn(&mut Self, Digest) -> Result<bool, InsertError>,
+        insert: fn(&mut Self, Digest) -> Result<Inserted, InsertError>,
     ) {
         assert_eq!(digests.len(), answers.len(), "one answer for each digest");
-        for (digests, answers) in digests.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
-            let (digests, count) = self.ahead(digests.iter().copied());
-            for (digest, answer) in digests[..count].iter().zip(answers) {
-                *answer = insert(self, *digest);
+        for (digests, answers) in digests.chunks(TOGETHER).zip(answers.chunks_mut(TOGETHER)) {
+            self.insert_together(digests, insert, |place, answer| {
+                answers[place] = answer;
+                ControlFlow::Continue(())
+            });
+        }
+    }
+
+    /// Gives each key of a group to `insert`, in order, and tells what became of it, as long as somebody wants to know. But
+    /// most keys need less: all layers are asked for the whole group at once, and while nothing but the newest of them
+    /// changes, a key that wasn't found can only have come to that one since.
+    fn insert_together(
+        &mut self,
+        digests: &[Digest],
+        insert: fn(&mut Self, Digest) -> Result<Inserted, InsertError>,
+        mut tell: impl FnMut(usize, Result<bool, InsertError>) -> ControlFlow<()>,
+    ) {
+        let mut found = [false; TOGETHER];
+        let found = &mut found[..digests.len()];
+        self.contains_hashes(digests, found);
+        let newest = self.layers.len() - 1;
+        let mut others_are_as_asked = true;
+        for (place, (digest, found)) in digests.iter().zip(found).enumerate() {
+            let answer = if others_are_as_asked && !*found && self.newest_takes(*digest) {
+                Ok(true)
+            } else {
+                insert(self, *digest).map(|inserted| {
+                    others_are_as_asked &= inserted.layer.is_none_or(|layer| layer == newest);
+                    inserted.is_new
+                })
+            };
+            if tell(place, answer).is_break() {
+                return;
             }
         }
+    }
+
+    /// Adds a key to the newest layer, if it isn't there and there is room. True if it was added.
+    fn newest_takes(&mut self, digest: Digest) -> bool {
+        self.layers.last_mut().is_some_and(|layer| {
+            layer.has_room() && matches!(layer.table.insert(digest.get(), true, &mut self.search), Ok(true))
+        })
     }
 
     /// Removes a key, once. False if it certainly wasn't there; nothing is changed then.
@@ -198,27 +242,33 @@ impl ScalableCuckoo {
         self.pass = Pass::default();
     }
 
-    /// Starts loading the lines of some digests in the largest layers, and keeps the digests.
-    fn ahead(&self, digests: impl Iterator<Item = Digest>) -> ([Digest; GROUP], usize) {
-        let mut kept = [Digest::new(0); GROUP];
-        let mut count = 0;
-        for (slot, digest) in kept.iter_mut().zip(digests) {
-            for layer in self.layers.iter().rev().take(LAYERS_AHEAD) {
-                layer.table.prefetch(digest.get());
-            }
-            *slot = digest;
-            count += 1;
+    /// [`insert`](Self::insert).
+    fn insert_one(&mut self, digest: Digest) -> Result<Inserted, InsertError> {
+        let copies = self.count_hash(digest);
+        let limit = u64::from(2 * self.settings.layout.entries_per_bucket());
+        if copies >= limit {
+            return Err(InsertError::TooManyCopies { limit });
         }
-        (kept, count)
+        Ok(Inserted { is_new: copies == 0, layer: Some(self.add(digest.get())?) })
+    }
+
+    /// [`insert_unique`](Self::insert_unique).
+    fn insert_one_unique(&mut self, digest: Digest) -> Result<Inserted, InsertError> {
+        if self.contains_hash(digest) {
+            return Ok(Inserted { is_new: false, layer: None });
+        }
+        Ok(Inserted { is_new: true, layer: Some(self.add(digest.get())?) })
     }
 
     /// Adds a fingerprint to the newest layer that takes it: the newest, or one in which keys were removed, or a new one.
-    fn add(&mut self, digest: u64) -> Result<(), InsertError> {
-        for layer in self.layers.iter_mut().rev().filter(|layer| layer.has_room()) {
+    /// Tells its number.
+    fn add(&mut self, digest: u64) -> Result<usize, InsertError> {
+        for (number, layer) in self.layers.iter_mut().enumerate().rev().filter(|(_, layer)| layer.has_room())
+        {
             match layer.table.insert(digest, false, &mut self.search) {
                 // No room could be made, or both places of the key are one bucket.
                 Err(InsertError::Full | InsertError::TooManyCopies { .. }) => {}
-                other => return other.map(|_| ()),
+                other => return other.map(|_| number),
             }
         }
         let mut layer = self.next_layer()?;
@@ -226,7 +276,7 @@ impl ScalableCuckoo {
         self.layers.try_reserve(1).map_err(|_| InsertError::Full)?;
         self.layers.push(layer);
         self.pass = Pass::default();
-        Ok(())
+        Ok(self.layers.len() - 1)
     }
 
     fn next_layer(&self) -> Result<Layer<Owned>, InsertError> {
@@ -262,9 +312,3 @@ fn remove_from(layers: &mut [Layer<Owned>], digests: &[Digest], removed: &mut [b
         });
     }
 }
-
-/// Digests whose lines are asked for together.
-const GROUP: usize = 32;
-
-/// Layers whose lines are asked for ahead: the newest, which hold most of the keys.
-const LAYERS_AHEAD: usize = 3;

@@ -24,7 +24,7 @@ pub(super) use search::Search;
 use core::slice;
 
 use super::layout::CuckooLayout;
-use crate::bits::{AllocError, BLOCK_BYTES, Block, Blocks, Line, Owned, prefetch_address_to_write};
+use crate::bits::{AllocError, BLOCK_BYTES, Block, Blocks, Line, Owned};
 use crate::codec::FormatError;
 use crate::filter::InsertError;
 use access::{At, Place};
@@ -148,12 +148,6 @@ impl<S: Blocks> Table<S> {
         self.format.run(Contains { lines: self.lines.lines(), spot: self.places.of(digest) })
     }
 
-    /// Starts loading what a question for the digest will look at.
-    #[inline]
-    pub(super) fn prefetch(&self, digest: u64) {
-        self.format.run(Prefetch { lines: self.lines.lines(), spot: self.places.of(digest) });
-    }
-
     /// How many fingerprints of the digest there are.
     #[inline]
     pub(super) fn count(&self, digest: u64) -> u64 {
@@ -257,20 +251,6 @@ impl<L: Line> Operation for Contains<'_, L> {
     #[inline(always)]
     fn run<B: Buckets>(self, buckets: B) -> bool {
         Located::new(buckets, self.spot).is_in(buckets, self.lines)
-    }
-}
-
-struct Prefetch<'a, L> {
-    lines: &'a [L],
-    spot: Spot,
-}
-
-impl<L: Line> Operation for Prefetch<'_, L> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<B: Buckets>(self, buckets: B) {
-        Located::new(buckets, self.spot).prefetch(buckets, self.lines, prefetch_address_to_write);
     }
 }
 
