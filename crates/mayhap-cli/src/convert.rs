@@ -10,7 +10,7 @@ use crate::failure::{Answer, Failure, print, say};
 use crate::filter_file::{FilterFile, Unlock};
 use crate::flags::SummaryFlags;
 use crate::foreign::{
-    Details, FormatName, Selection, Shape, check, how_to_load, is_standard_output, save, title,
+    Details, FormatName, Selection, Shape, claim, how_to_load, is_standard_output, save, title,
     with_rdb_version,
 };
 use crate::numbers::{format_size, parse_count};
@@ -122,7 +122,7 @@ fn convert_foreign(arguments: &Arguments, from: FormatName) -> Result<Answer, Fa
                 .to_owned(),
         ));
     }
-    check(output)?;
+    let _claim = claim(output, arguments.summary.quiet())?;
     let filter = details.open(from, file, selection)?.filter;
     let format = filter.format();
     if !to.is_of(format.name()) {
@@ -155,7 +155,7 @@ fn convert_ours(arguments: &Arguments) -> Result<Answer, Failure> {
                 .to_owned(),
         ));
     }
-    output.check()?;
+    let _claim = output.claim(arguments.summary.quiet())?;
     let converted = match (arguments.unlock.open(file)?, to) {
         (FilterFile::Bitmap(bitmap), Target::Sparse) => FilterFile::Bitmap(bitmap.to_sparse()),
         (FilterFile::Bitmap(bitmap), Target::Dense) => {

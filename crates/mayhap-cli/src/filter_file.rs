@@ -114,6 +114,18 @@ fn explain(error: mayhap::Error) -> Failure {
     }
 }
 
+/// The error, with the file called as the user does.
+pub(crate) fn called(mut error: mayhap::Error, name: &Path) -> mayhap::Error {
+    use FileError::{AlreadyExists, Format, Io, NotAFile};
+    if let mayhap::Error::File(
+        Io { path, .. } | Format { path, .. } | AlreadyExists { path } | NotAFile { path },
+    ) = &mut error
+    {
+        name.clone_into(path);
+    }
+    error
+}
+
 /// 16 bytes from 32 hexadecimal digits.
 fn parse_key(text: &str) -> Option<[u8; 16]> {
     let mut key = [0; 16];
@@ -209,10 +221,19 @@ impl<S: Blocks> FilterFile<S> {
 
     /// Saves it: beside the target first, synced, then renamed.
     pub(crate) fn save(&self, path: &Path, existing: Existing) -> Result<(), Failure> {
+        self.write(path, existing).map_err(explain)
+    }
+
+    /// Saves it in the place of a file; `name` is what the user calls that.
+    pub(crate) fn replace(&self, path: &Path, name: &Path) -> Result<(), Failure> {
+        self.write(path, Existing::Replace).map_err(|error| explain(called(error, name)))
+    }
+
+    fn write(&self, path: &Path, existing: Existing) -> Result<(), mayhap::Error> {
         match self {
-            Self::Filter(filter) => filter.save(path, existing).map_err(explain),
-            Self::Bitmap(bitmap) => bitmap.save(path, existing).map_err(explain),
-            Self::Foreign(file) => file.save(path, existing).map_err(explain),
+            Self::Filter(filter) => filter.save(path, existing),
+            Self::Bitmap(bitmap) => bitmap.save(path, existing),
+            Self::Foreign(file) => file.save(path, existing),
         }
     }
 }
@@ -249,4 +270,19 @@ pub(crate) fn number(key: &[u8]) -> Result<u64, Failure> {
             shown(key)
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_written_is_called_as_it_was_named() {
+        let filter = FilterFile::Filter(mayhap::BloomFilter::with_rate(10, 0.1).unwrap().into());
+        let Err(Failure::Message(message)) = filter.replace(Path::new("no/such/place"), Path::new("a link"))
+        else {
+            panic!("it was written");
+        };
+        assert!(message.starts_with("a link: ") && !message.contains("no/such/place"), "{message}");
+    }
 }

@@ -10,7 +10,7 @@ use crate::failure::{Answer, Failure, print};
 use crate::filter_file::{FilterFile, Unlock};
 use crate::flags::{DryRun, SummaryFlags};
 use crate::numbers::{format_rate, format_size, group_digits, parse_count, parse_rate, parse_size};
-use crate::output::check;
+use crate::output::{Claim, claim};
 
 /// Make a filter smaller, at a worse rate
 ///
@@ -69,9 +69,12 @@ Exit codes: 0 done (also if nothing could be folded away: the copy is then as la
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
-    if let (Some(output), false) = (&arguments.output, arguments.rehearsal.dry_run) {
-        check(output, arguments.force)?;
-    }
+    let _claim = match &arguments.output {
+        Some(output) if !arguments.rehearsal.dry_run => {
+            claim(output, arguments.force, arguments.summary.quiet())?
+        }
+        _ => Claim::default(),
+    };
     let shown = arguments.filter.display();
     let mut filter = match arguments.unlock.open(&arguments.filter)? {
         FilterFile::Filter(filter) => filter,

@@ -24,6 +24,7 @@ mod hash;
 mod import;
 mod info;
 mod keys;
+mod lock;
 mod man;
 mod measure;
 mod merge;

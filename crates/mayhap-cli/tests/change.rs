@@ -3,8 +3,8 @@
 mod run;
 
 use std::fs;
-use std::io::Write as _;
-use std::process::Stdio;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -462,18 +462,24 @@ fn two_at_once_lose_no_key() {
     assert_eq!(names(&directory), ["bloom", "cuckoo"]);
 }
 
+/// An `add` that has the file, and keeps it until its input ends.
+fn holding(path: &str, keys: &[u8]) -> (Child, ChildStdin) {
+    let mut child = command(&["add", "-q", path]).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(keys).unwrap();
+    let (directory, name) = path.rsplit_once('/').unwrap();
+    let lock = format!("{directory}/.{name}.lock");
+    while !fs::read_to_string(&lock).is_ok_and(|text| text == child.id().to_string()) {
+        thread::sleep(Duration::from_millis(5));
+    }
+    (child, stdin)
+}
+
 #[test]
 fn who_waits_is_told_for_whom() {
     let directory = Directory::new("add-wait");
     let path = filter(&directory, "bloom", b"a\n", "100");
-    // Holds the file until its input ends.
-    let mut first = command(&["add", &path]).spawn().unwrap();
-    let mut keys = first.stdin.take().unwrap();
-    keys.write_all(b"b\n").unwrap();
-    let lock = format!("{}/.bloom.lock", directory.path());
-    while !fs::read_to_string(&lock).is_ok_and(|text| text == first.id().to_string()) {
-        thread::sleep(Duration::from_millis(5));
-    }
+    let (mut first, keys) = holding(&path, b"b\n");
     let mut second = command(&["add", &path]).stdin(Stdio::piped()).spawn().unwrap();
     let mut more = second.stdin.take().unwrap();
     more.write_all(b"c\n").unwrap();
@@ -488,6 +494,97 @@ fn who_waits_is_told_for_whom() {
     let filter = AnyFilter::open(&path).unwrap();
     assert!(["a", "b", "c"].iter().all(|key| filter.contains(*key)));
     assert_eq!(names(&directory), ["bloom"]);
+}
+
+/// Who replaces a file waits for who changes it, and a file that is replaced by what was made of it lacks nothing.
+#[test]
+fn who_replaces_a_file_waits_for_who_changes_it() {
+    let directory = Directory::new("replace-wait");
+    let other = filter(&directory, "classic", b"other\n", "100");
+    let theirs = directory
+        .file("theirs", &GuavaBloom::with_rate(100, 0.01, Sizing::Guava31).unwrap().to_bytes().unwrap());
+    let replace = |kind: &str, arguments: &[&str]| {
+        let path = filter(&directory, kind, b"old\n", "1000");
+        let arguments: Vec<&str> =
+            arguments.iter().map(|argument| if *argument == "PATH" { &path } else { *argument }).collect();
+        let (mut first, keys) = holding(&path, b"added\n");
+        let mut second = command(&[&arguments[..], &["-o", &path, "--force"]].concat())
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(second.stderr.take().unwrap());
+        let mut line = String::new();
+        said.read_line(&mut line).unwrap();
+        assert!(
+            line.contains(&format!("process {} is changing {path}; waiting", first.id())),
+            "{arguments:?}: {line}"
+        );
+        drop(keys);
+        assert!(first.wait().unwrap().success());
+        let rest = std::io::read_to_string(said).unwrap();
+        assert!(second.wait().unwrap().success(), "{arguments:?}: {rest}");
+        let bytes = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        bytes
+    };
+    for (kind, arguments) in [
+        ("bloom", &["fold", "PATH", "--rate", "1%"][..]),
+        ("bloom", &["merge", "PATH", "PATH"]),
+        ("bloom", &["convert", "PATH", "--to", "mayhap"]),
+        ("scalable-cuckoo", &["compact", "PATH"]),
+    ] {
+        let filter = AnyFilter::from_bytes(&replace(kind, arguments)).unwrap();
+        assert!(filter.contains("old") && filter.contains("added"), "{arguments:?}");
+    }
+    // What is made of others is there in the end, and not the old file with the key.
+    let keys = directory.file("keys", b"new\n");
+    let built = AnyFilter::from_bytes(&replace("bloom", &["build", "--kind", "cuckoo", &keys])).unwrap();
+    assert!(matches!(built, AnyFilter::Cuckoo(_)) && built.contains("new"));
+    assert_eq!(replace("bloom", &["fold", &other, "--by", "1"]), fs::read(&other).unwrap());
+    let imported = replace("bloom", &["import", "--format", "guava", &theirs]);
+    let imported = directory.file("imported", &imported);
+    assert_eq!(replace("bloom", &["export", &imported]), fs::read(&theirs).unwrap());
+    assert_eq!(
+        names(&directory),
+        ["classic", "imported", "keys", "theirs"],
+        "no lock and no temporary file stays"
+    );
+}
+
+/// Whatever links lead to: an error is about the file that was named.
+#[test]
+#[cfg(unix)]
+fn files_are_called_as_they_were_named() {
+    let directory = Directory::new("change-names");
+    let path = filter(&directory, "bloom", b"a\n", "1000");
+    let mut damaged = fs::read(&path).unwrap();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    let damaged = directory.file("damaged", &damaged);
+    let classic = filter(&directory, "classic", b"a\n", "1000");
+    let link = format!("{}/link", directory.path());
+    let refused = |target: &str, arguments: &[&str]| {
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink(target, &link).unwrap();
+        fails(&[arguments, &[&link]].concat(), b"a\n", &link);
+    };
+    for arguments in [&["add"][..], &["remove"], &["compact"], &["dedup", "--state"]] {
+        refused(&damaged, arguments);
+    }
+    for arguments in [&["remove"][..], &["compact"], &["dedup", "--state"]] {
+        refused(&classic, arguments);
+    }
+
+    // The link still leads to the file, which was replaced, and who waits is told the name, too.
+    let _ = fs::remove_file(&link);
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let (mut first, keys) = holding(&path, b"b\n");
+    fails(&["dedup", "--state", &link], b"c\n", &format!("is using {link}; wait"));
+    drop(keys);
+    assert!(first.wait().unwrap().success());
+    run_json(&["add", &link], b"d\n", 0);
+    let filter = AnyFilter::open(&path).unwrap();
+    assert!(["a", "b", "d"].iter().all(|key| filter.contains(*key)));
 }
 
 #[test]

@@ -143,7 +143,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let start = Instant::now();
     let recipe = Recipe::new(arguments)?;
     let inputs = Inputs::check(&arguments.files)?;
-    arguments.output.check()?;
+    let _claim = arguments.output.claim(arguments.summary.quiet())?;
     refuse_to_replace_input(arguments)?;
     let threads = arguments.threads.unwrap_or_else(default_threads);
     let job = Job { arguments, recipe: &recipe, inputs: &inputs, threads };
