@@ -122,6 +122,7 @@ fn convert_foreign(arguments: &Arguments, from: FormatName) -> Result<Answer, Fa
                 .to_owned(),
         ));
     }
+    arguments.unlock.refuse_for_foreign()?;
     let _claim = claim(output, arguments.summary.quiet())?;
     let filter = details.open(from, file, selection)?.filter;
     let format = filter.format();

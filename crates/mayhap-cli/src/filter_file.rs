@@ -56,6 +56,7 @@ impl Unlock {
 
     /// Reads a filter into memory, and checks every checksum.
     pub(crate) fn open(&self, path: &Path) -> Result<FilterFile, Failure> {
+        self.refuse_if_unused(&[path])?;
         let options = self.options()?;
         Ok(match kind_of(path)? {
             Kind::BITMAP => FilterFile::Bitmap(Bitmap::open_with(path, &options).map_err(explain)?),
@@ -66,7 +67,42 @@ impl Unlock {
 
     /// Maps a filter: asked without being read.
     pub(crate) fn map(&self, path: &Path) -> Result<FilterFile<Mapped>, Failure> {
+        self.refuse_if_unused(&[path])?;
         map(path, &self.options()?)
+    }
+
+    /// Maps several, of which some may have the secret key and some none.
+    pub(crate) fn map_all(&self, paths: &[&Path]) -> Result<Vec<FilterFile<Mapped>>, Failure> {
+        self.refuse_if_unused(paths)?;
+        let options = self.options()?;
+        paths.iter().map(|path| map(path, &options)).collect()
+    }
+
+    /// Whoever gives a secret key takes the filter for a safe one, and should know if it isn't.
+    fn refuse_if_unused(&self, paths: &[&Path]) -> Result<(), Failure> {
+        if self.key_file.is_none() {
+            return Ok(());
+        }
+        for path in paths {
+            if header_of(path)?.0.hash.key_id.is_some() {
+                return Ok(());
+            }
+        }
+        let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        Err(Failure::Message(format!(
+            "--key-file names a secret key, and {} was made without one; leave it out, or make the filter anew with it",
+            names.join(" or ")
+        )))
+    }
+
+    /// The same for a file of another system.
+    pub(crate) fn refuse_for_foreign(&self) -> Result<(), Failure> {
+        match self.key_file {
+            Some(_) => Err(Failure::Message(
+                "filters of other systems have no secret key; leave out --key-file".to_owned(),
+            )),
+            None => Ok(()),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! `mayhap add` and `mayhap remove`, as a user runs them.
 
+#![allow(clippy::unwrap_used)] // What a test stands on either is there, or the test fails.
+
 mod run;
 
 use std::fs;
@@ -423,6 +425,25 @@ fn a_secret_key_is_asked_for() {
     fails(&["add", &path], b"b\n", "--key-file");
     assert_eq!(run_json(&["add", &path, "--key-file", &key], b"b\n", 0)["new"], 1);
     assert_eq!(run_json(&["remove", &path, "--key-file", &key], b"a\nb\n", 0)["removed"], 2);
+
+    // And refused where it would be of no use, also to a state that its owner thinks is safe.
+    let plain = filter(&directory, "cuckoo", b"a\n", "100");
+    let state = filter(&directory, "bloom", b"a\n", "100");
+    let numbers = directory.path().to_owned() + "/numbers";
+    assert!(mayhap(&["build", "-q", "--kind", "bitmap", "-o", &numbers], b"1\n").status.success());
+    for arguments in [
+        &["add", &plain][..],
+        &["add", "--dry-run", &plain],
+        &["add", &numbers],
+        &["remove", &plain],
+        &["dedup", "--state", &state],
+        &["verify", &plain],
+        &["fold", &state, "--by", "1", "--dry-run"],
+        &["merge", &path, &plain, "-o", "new"],
+        &["convert", &plain, "--to", "mayhap", "-o", "new"],
+    ] {
+        fails(&[arguments, &["--key-file", &key]].concat(), b"1\n", "made without one");
+    }
 }
 
 #[cfg(unix)]

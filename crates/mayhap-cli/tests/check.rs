@@ -192,6 +192,15 @@ fn a_secret_key_is_asked_for() {
     let empty = directory.file("empty", b"");
     fails(&["check", &path, "--key-file", &empty], b"a\n", "holds no secret key");
     fails(&["check", &path, "--key-file", "/missing/key"], b"a\n", "no such file");
+
+    // One that nobody needs is a mistake; of several filters some may need it.
+    let plain = filter_of(&directory, "plain", &["b"]);
+    fails(&["check", &plain, "--key-file", &right], b"a\n", "plain was made without one; leave it out");
+    fails(&["check", &plain, "-F", &plain, "--key-file", &right], b"a\n", "made without one");
+    prints(&[&path, "-F", &plain, "--key-file", &right], b"a\nb\nx\n", b"a\nb\n", 0);
+    let guava = GuavaBloom::with_rate(10, 0.1, Sizing::Guava31).unwrap();
+    let theirs = directory.file("theirs", &guava.to_bytes().unwrap());
+    fails(&["check", "--format", "guava", &theirs, "--key-file", &right], b"a\n", "have no secret key");
 }
 
 #[test]
