@@ -654,5 +654,19 @@ fn a_filter_is_no_list_of_keys() {
     ] {
         fails(arguments, b"", "is a mayhap file and not a list of keys");
     }
+    // Through a pipe, too.
+    let piped = fs::read(&bloom).unwrap();
+    for arguments in [
+        &["add", &cuckoo][..],
+        &["remove", &cuckoo, "-"],
+        &["check", &cuckoo],
+        &["verify", &cuckoo],
+        &["dedup"],
+        &["build", "-o", &output],
+        &["missing", "-r", "0..10"],
+        &["hash"],
+    ] {
+        fails(arguments, &piped, "standard input is a mayhap file and not a list of keys");
+    }
     assert_eq!(fs::read(&cuckoo).unwrap(), before);
 }
