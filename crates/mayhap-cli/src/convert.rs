@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     from: Option<FormatName>,
 
     /// Room of a dense bitmap: for the numbers below this [default: as it was, or up to the largest]
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "COUNT", value_parser = parse_count)]
     universe: Option<u64>,
 
     /// The version of RDB that a DUMP payload says it follows: 10 for Redis 7.0 and later, 12 for 7.4 and later [default:

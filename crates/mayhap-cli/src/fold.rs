@@ -38,11 +38,11 @@ pub(crate) struct Arguments {
     force: bool,
 
     /// How many times smaller
-    #[arg(long, value_name = "FACTOR", value_parser = parse_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "FACTOR", value_parser = parse_count)]
     by: Option<u64>,
 
     /// As small as this rate allows with the keys that are in the filter: 1%, 1e-6, 1/1000
-    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate, allow_negative_numbers = true)]
+    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate)]
     rate: Option<f64>,
 
     /// As little as it takes to need no more memory than this: 64MiB

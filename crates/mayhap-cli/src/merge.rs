@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     intersect: bool,
 
     /// Write nothing if the result would answer "mayhap" for absent keys more often than this
-    #[arg(long, value_name = "RATE", value_parser = parse_rate, allow_negative_numbers = true)]
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     max_rate: Option<f64>,
 
     #[command(flatten)]

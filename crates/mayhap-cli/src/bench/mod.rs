@@ -28,12 +28,11 @@ use round::{Figures, Work};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// Keys in each filter [default: 1M, then 100M or as many as memory and time allow]
-    #[arg(short = 'n', long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true)]
+    #[arg(short = 'n', long, value_name = "COUNT", value_parser = parse_count)]
     keys: Option<u64>,
 
     /// The rate the filters are made for
-    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate, default_value = "1%",
-          allow_negative_numbers = true)]
+    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate, default_value = "1%")]
     rate: f64,
 
     /// Only these kinds, separated by commas

@@ -59,11 +59,11 @@ pub(crate) struct Arguments {
     kind: KindName,
 
     /// Different keys to plan for, such as 10M; of a window, how many keys back it remembers
-    #[arg(short = 'n', long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true)]
+    #[arg(short = 'n', long, value_name = "COUNT", value_parser = parse_count)]
     keys: Option<u64>,
 
     /// How often an absent key may be answered "mayhap": 1%, 0.001, 1e-6, 1/1000 [default: 1%]
-    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate, allow_negative_numbers = true)]
+    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate)]
     rate: Option<f64>,
 
     /// How many keys more than -n are accepted

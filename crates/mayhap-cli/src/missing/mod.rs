@@ -35,8 +35,7 @@ pub(crate) struct Arguments {
     files: Vec<PathBuf>,
 
     /// The numbers to look for: 0..1M (without the last), 1..=1000000 (with it)
-    #[arg(short = 'r', long, value_name = "RANGE", value_parser = parse_range, required = true,
-          allow_hyphen_values = true)]
+    #[arg(short = 'r', long, value_name = "RANGE", value_parser = parse_range, required = true)]
     range: NumberRange,
 
     /// Print only how many are missing
