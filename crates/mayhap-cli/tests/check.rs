@@ -124,7 +124,7 @@ fn the_key_may_be_one_field_of_a_record() {
     prints(&[&filter, "-f", "name", "-c", &table], b"", b"2\n", 0);
     prints(&[&filter, "-f", "2", "--tsv"], b"1\tbob\n2\tx\n", b"1\tbob\n", 0);
     fails(&["check", &filter, "-f", "nickname", &table], b"", "no field is named \"nickname\"");
-    fails(&["check", &filter, "-f", "2", "--csv"], b"only one\n", "has 1 fields, and no field 2");
+    fails(&["check", &filter, "-f", "2", "--csv"], b"only one\n", "has 1 field, and no field 2");
     fails(&["check", &filter, "-f", "2"], b"a\n", "what separates the fields");
 }
 

@@ -11,7 +11,7 @@ use clap::Args;
 
 use crate::failure::{Answer, Failure, print};
 use crate::flags::JsonReport;
-use crate::numbers::{format_count, format_size, parse_count, parse_rate, parse_size, whole};
+use crate::numbers::{counted, format_count, format_size, parse_count, parse_rate, parse_size, whole};
 use crate::progress::Progress;
 use contestant::Kind;
 use limit::random_line_ns;
@@ -115,7 +115,8 @@ fn sizes(arguments: &Arguments, kinds: &[Kind]) -> Result<Sizes, Failure> {
     let first = arguments.keys.unwrap_or(SMALL);
     if first < LEAST_KEYS {
         return Err(Failure::Message(format!(
-            "a filter of {first} keys is done before a clock can tell; measure at least {}",
+            "a filter of {} is done before a clock can tell; measure at least {}",
+            counted(first, "key"),
             format_count(LEAST_KEYS)
         )));
     }
