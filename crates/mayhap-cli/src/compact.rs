@@ -1,6 +1,5 @@
 //! `mayhap compact`: memory that removed keys leave behind.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -13,7 +12,7 @@ use crate::failure::{Answer, Failure, print};
 use crate::filter_file::{FilterFile, Unlock};
 use crate::flags::{DryRun, SummaryFlags};
 use crate::numbers::{counted, format_rate, format_size, group_digits};
-use crate::output::check;
+use crate::output::{Claim, claim};
 use crate::progress::Progress;
 
 /// Give back what removed keys leave empty
@@ -67,21 +66,22 @@ const STEP: u64 = 1 << 16;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
-    if let (Some(output), false) = (&arguments.output, arguments.rehearsal.dry_run) {
-        refuse_itself(&arguments.filter, output)?;
-        check(output, arguments.force)?;
-    }
-    // Only a file that is to be replaced is locked.
+    let quiet = arguments.summary.quiet();
+    let _claim = match &arguments.output {
+        Some(output) if !arguments.rehearsal.dry_run => claim(output, arguments.force, quiet)?,
+        _ => Claim::default(),
+    };
+    // Only a file that is to be replaced is locked: this one, or by the claim that of -o, which may be the same.
     let mut change = if arguments.rehearsal.dry_run || arguments.output.is_some() {
         Change::rehearse(&arguments.filter, &arguments.unlock)?
     } else {
-        Change::open(&arguments.filter, &arguments.unlock, arguments.summary.quiet())?
+        Change::open(&arguments.filter, &arguments.unlock, quiet)?
     };
     let FilterFile::Filter(AnyFilter::ScalableCuckoo(filter)) = &mut change.filter else {
         return Err(nothing_to_gain(&arguments.filter, change.filter.kind()));
     };
     let before = Figures::of(filter);
-    compact(filter, !arguments.summary.quiet());
+    compact(filter, !quiet);
     let after = Figures::of(filter);
     let written = match &arguments.output {
         _ if arguments.rehearsal.dry_run => None,
@@ -97,21 +97,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             Some(&arguments.filter)
         }
     };
-    if !arguments.summary.quiet() {
+    if !quiet {
         report(arguments, written.map(PathBuf::as_path), &before, &after)?;
     }
     Ok(Answer::Yes)
-}
-
-/// A file in its own place is written under its lock, or what another process adds meanwhile would be lost.
-fn refuse_itself(filter: &Path, output: &Path) -> Result<(), Failure> {
-    match (fs::canonicalize(filter), fs::canonicalize(output)) {
-        (Ok(filter), Ok(target)) if filter == target => Err(Failure::Message(format!(
-            "{} is the file that is read; leave out -o to compact it in its place",
-            output.display()
-        ))),
-        _ => Ok(()),
-    }
 }
 
 /// Step by step, for whoever watches.

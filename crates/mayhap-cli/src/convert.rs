@@ -10,7 +10,7 @@ use crate::failure::{Answer, Failure, print, say};
 use crate::filter_file::{FilterFile, Unlock};
 use crate::flags::SummaryFlags;
 use crate::foreign::{
-    Details, FormatName, Selection, Shape, check, how_to_load, is_standard_output, save, title,
+    Details, FormatName, Selection, Shape, claim, how_to_load, is_standard_output, save, title,
     with_rdb_version,
 };
 use crate::numbers::{format_size, parse_count};
@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     from: Option<FormatName>,
 
     /// Room of a dense bitmap: for the numbers below this [default: as it was, or up to the largest]
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "COUNT", value_parser = parse_count)]
     universe: Option<u64>,
 
     /// The version of RDB that a DUMP payload says it follows: 10 for Redis 7.0 and later, 12 for 7.4 and later [default:
@@ -122,7 +122,8 @@ fn convert_foreign(arguments: &Arguments, from: FormatName) -> Result<Answer, Fa
                 .to_owned(),
         ));
     }
-    check(output)?;
+    arguments.unlock.refuse_for_foreign()?;
+    let _claim = claim(output, arguments.summary.quiet())?;
     let filter = details.open(from, file, selection)?.filter;
     let format = filter.format();
     if !to.is_of(format.name()) {
@@ -155,7 +156,7 @@ fn convert_ours(arguments: &Arguments) -> Result<Answer, Failure> {
                 .to_owned(),
         ));
     }
-    output.check()?;
+    let _claim = output.claim(arguments.summary.quiet())?;
     let converted = match (arguments.unlock.open(file)?, to) {
         (FilterFile::Bitmap(bitmap), Target::Sparse) => FilterFile::Bitmap(bitmap.to_sparse()),
         (FilterFile::Bitmap(bitmap), Target::Dense) => {

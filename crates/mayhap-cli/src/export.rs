@@ -11,7 +11,7 @@ use crate::failure::{Answer, Failure, print, say};
 use crate::filter_file::kind_of;
 use crate::flags::SummaryFlags;
 use crate::foreign::{
-    FormatName, Shape, check, how_to_load, is_standard_output, save, title, with_rdb_version,
+    FormatName, Shape, claim, how_to_load, is_standard_output, save, title, with_rdb_version,
 };
 use crate::numbers::format_size;
 use crate::output::Output;
@@ -65,7 +65,7 @@ Exit codes: 0 done, 2 error."#;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
-    check(&arguments.output)?;
+    let _claim = claim(&arguments.output, arguments.summary.quiet())?;
     let shown = arguments.filter.display();
     // Before it is opened, which may take a secret key that is of no use here.
     let kind = kind_of(&arguments.filter)?;

@@ -56,6 +56,7 @@ impl Unlock {
 
     /// Reads a filter into memory, and checks every checksum.
     pub(crate) fn open(&self, path: &Path) -> Result<FilterFile, Failure> {
+        self.refuse_if_unused(&[path])?;
         let options = self.options()?;
         Ok(match kind_of(path)? {
             Kind::BITMAP => FilterFile::Bitmap(Bitmap::open_with(path, &options).map_err(explain)?),
@@ -66,7 +67,42 @@ impl Unlock {
 
     /// Maps a filter: asked without being read.
     pub(crate) fn map(&self, path: &Path) -> Result<FilterFile<Mapped>, Failure> {
+        self.refuse_if_unused(&[path])?;
         map(path, &self.options()?)
+    }
+
+    /// Maps several, of which some may have the secret key and some none.
+    pub(crate) fn map_all(&self, paths: &[&Path]) -> Result<Vec<FilterFile<Mapped>>, Failure> {
+        self.refuse_if_unused(paths)?;
+        let options = self.options()?;
+        paths.iter().map(|path| map(path, &options)).collect()
+    }
+
+    /// Whoever gives a secret key takes the filter for a safe one, and should know if it isn't.
+    fn refuse_if_unused(&self, paths: &[&Path]) -> Result<(), Failure> {
+        if self.key_file.is_none() {
+            return Ok(());
+        }
+        for path in paths {
+            if header_of(path)?.0.hash.key_id.is_some() {
+                return Ok(());
+            }
+        }
+        let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        Err(Failure::Message(format!(
+            "--key-file names a secret key, and {} was made without one; leave it out, or make the filter anew with it",
+            names.join(" or ")
+        )))
+    }
+
+    /// The same for a file of another system.
+    pub(crate) fn refuse_for_foreign(&self) -> Result<(), Failure> {
+        match self.key_file {
+            Some(_) => Err(Failure::Message(
+                "filters of other systems have no secret key; leave out --key-file".to_owned(),
+            )),
+            None => Ok(()),
+        }
     }
 }
 
@@ -112,6 +148,18 @@ fn explain(error: mayhap::Error) -> Failure {
         }
         _ => Failure::from(error),
     }
+}
+
+/// The error, with the file called as the user does.
+pub(crate) fn called(mut error: mayhap::Error, name: &Path) -> mayhap::Error {
+    use FileError::{AlreadyExists, Format, Io, NotAFile};
+    if let mayhap::Error::File(
+        Io { path, .. } | Format { path, .. } | AlreadyExists { path } | NotAFile { path },
+    ) = &mut error
+    {
+        name.clone_into(path);
+    }
+    error
 }
 
 /// 16 bytes from 32 hexadecimal digits.
@@ -209,10 +257,19 @@ impl<S: Blocks> FilterFile<S> {
 
     /// Saves it: beside the target first, synced, then renamed.
     pub(crate) fn save(&self, path: &Path, existing: Existing) -> Result<(), Failure> {
+        self.write(path, existing).map_err(explain)
+    }
+
+    /// Saves it in the place of a file; `name` is what the user calls that.
+    pub(crate) fn replace(&self, path: &Path, name: &Path) -> Result<(), Failure> {
+        self.write(path, Existing::Replace).map_err(|error| explain(called(error, name)))
+    }
+
+    fn write(&self, path: &Path, existing: Existing) -> Result<(), mayhap::Error> {
         match self {
-            Self::Filter(filter) => filter.save(path, existing).map_err(explain),
-            Self::Bitmap(bitmap) => bitmap.save(path, existing).map_err(explain),
-            Self::Foreign(file) => file.save(path, existing).map_err(explain),
+            Self::Filter(filter) => filter.save(path, existing),
+            Self::Bitmap(bitmap) => bitmap.save(path, existing),
+            Self::Foreign(file) => file.save(path, existing),
         }
     }
 }
@@ -249,4 +306,19 @@ pub(crate) fn number(key: &[u8]) -> Result<u64, Failure> {
             shown(key)
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_written_is_called_as_it_was_named() {
+        let filter = FilterFile::Filter(mayhap::BloomFilter::with_rate(10, 0.1).unwrap().into());
+        let Err(Failure::Message(message)) = filter.replace(Path::new("no/such/place"), Path::new("a link"))
+        else {
+            panic!("it was written");
+        };
+        assert!(message.starts_with("a link: ") && !message.contains("no/such/place"), "{message}");
+    }
 }

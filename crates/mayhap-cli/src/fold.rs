@@ -10,7 +10,7 @@ use crate::failure::{Answer, Failure, print};
 use crate::filter_file::{FilterFile, Unlock};
 use crate::flags::{DryRun, SummaryFlags};
 use crate::numbers::{format_rate, format_size, group_digits, parse_count, parse_rate, parse_size};
-use crate::output::check;
+use crate::output::{Claim, claim};
 
 /// Make a filter smaller, at a worse rate
 ///
@@ -38,11 +38,11 @@ pub(crate) struct Arguments {
     force: bool,
 
     /// How many times smaller
-    #[arg(long, value_name = "FACTOR", value_parser = parse_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "FACTOR", value_parser = parse_count)]
     by: Option<u64>,
 
     /// As small as this rate allows with the keys that are in the filter: 1%, 1e-6, 1/1000
-    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate, allow_negative_numbers = true)]
+    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate)]
     rate: Option<f64>,
 
     /// As little as it takes to need no more memory than this: 64MiB
@@ -69,9 +69,12 @@ Exit codes: 0 done (also if nothing could be folded away: the copy is then as la
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
-    if let (Some(output), false) = (&arguments.output, arguments.rehearsal.dry_run) {
-        check(output, arguments.force)?;
-    }
+    let _claim = match &arguments.output {
+        Some(output) if !arguments.rehearsal.dry_run => {
+            claim(output, arguments.force, arguments.summary.quiet())?
+        }
+        _ => Claim::default(),
+    };
     let shown = arguments.filter.display();
     let mut filter = match arguments.unlock.open(&arguments.filter)? {
         FilterFile::Filter(filter) => filter,

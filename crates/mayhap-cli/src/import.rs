@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         return details.with_items(*format, file, selection, |items| list(arguments, items));
     };
     let output = Output { output: output.clone(), force: arguments.force };
-    output.check()?;
+    let _claim = output.claim(arguments.quiet.quiet)?;
     let imported = if *format == FormatName::Redis {
         let bytes = read(file)?;
         if let Some(native) = native_file(file, &bytes)? {

@@ -24,6 +24,7 @@ mod hash;
 mod import;
 mod info;
 mod keys;
+mod lock;
 mod man;
 mod measure;
 mod merge;
@@ -39,7 +40,7 @@ mod verify;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use failure::{Answer, Failure};
 
@@ -88,7 +89,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(&Cli::parse().command) {
+    let command = with_negative_numbers(Cli::command());
+    let cli = Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit());
+    match run(&cli.command) {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
         // Whoever read our output (`head`, a pager) has seen enough.
@@ -98,6 +101,30 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// What flags call their values that are numbers.
+const NUMBERS: [&str; 12] = [
+    "BITS", "BYTES", "COUNT", "FACTOR", "NUMBER", "PORT", "RANGE", "RATE", "SECONDS", "SHARE", "SIZE", "TIME",
+];
+
+/// Lets flags that take numbers take `-1` and `-1M`, too, which else are taken for flags that there aren't. Each says then
+/// what it accepts.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    command.mut_subcommands(|command| {
+        command.mut_args(
+            |argument| {
+                if takes_number(&argument) { argument.allow_hyphen_values(true) } else { argument }
+            },
+        )
+    })
+}
+
+fn takes_number(argument: &Arg) -> bool {
+    let names = argument.get_value_names().unwrap_or_default();
+    argument.get_action().takes_values()
+        && !argument.is_positional()
+        && names.iter().any(|name| NUMBERS.contains(&name.as_str()))
 }
 
 fn run(command: &Command) -> Result<Answer, Failure> {
@@ -122,5 +149,29 @@ fn run(command: &Command) -> Result<Answer, Failure> {
         Command::Serve(arguments) => serve::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every flag whose value is a number says what is wrong with a negative one, or takes it.
+    #[test]
+    fn negative_numbers_are_no_flags() {
+        let command = with_negative_numbers(Cli::command());
+        let mut flags = 0;
+        for subcommand in command.get_subcommands() {
+            for flag in subcommand.get_arguments().filter(|flag| takes_number(flag)) {
+                flags += 1;
+                for value in ["-1", "-1M", "-0.5%"] {
+                    let long = format!("--{}", flag.get_long().unwrap());
+                    let words = ["mayhap", subcommand.get_name(), &long, value];
+                    let error = command.clone().try_get_matches_from(words).unwrap_err().to_string();
+                    assert!(error.contains(&format!("invalid value '{value}'")), "{words:?}: {error}");
+                }
+            }
+        }
+        assert!(flags > 50, "{flags}");
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     intersect: bool,
 
     /// Write nothing if the result would answer "mayhap" for absent keys more often than this
-    #[arg(long, value_name = "RATE", value_parser = parse_rate, allow_negative_numbers = true)]
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     max_rate: Option<f64>,
 
     #[command(flatten)]
@@ -66,7 +66,7 @@ Exit codes: 0 done, 2 error; nothing is written then.";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
-    arguments.output.check()?;
+    let _claim = arguments.output.claim(arguments.summary.quiet())?;
     let paths = [&arguments.first].into_iter().chain(&arguments.others);
     let mut inputs = paths.map(|path| Input::look(arguments, path)).collect::<Result<Vec<_>, _>>()?;
     // The smallest first: the others fold to fit it, where two of the others might not fit each other.

@@ -9,6 +9,7 @@ use clap::Args;
 use mayhap::codec::Existing;
 
 use crate::failure::Failure;
+use crate::lock::Lock;
 
 /// Where a filter goes.
 #[derive(Args, Debug, Clone)]
@@ -23,15 +24,30 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Looks before hours of work: is there a file already, and a directory for it that lets us write?
-    pub(crate) fn check(&self) -> Result<(), Failure> {
-        check(&self.output, self.force)
+    /// [`claim`] of this file.
+    pub(crate) fn claim(&self, quiet: bool) -> Result<Claim, Failure> {
+        claim(&self.output, self.force, quiet)
     }
 
     /// What to do with a file that is there.
     pub(crate) fn existing(&self) -> Existing {
         if self.force { Existing::Replace } else { Existing::Refuse }
     }
+}
+
+/// The right to write a file, until this is dropped.
+#[derive(Debug, Default)]
+#[must_use = "it is given back when this is dropped"]
+pub(crate) struct Claim {
+    _lock: Option<Lock>,
+}
+
+/// [`check`], before anything is read, and if a file may be replaced, its lock: an `add` to it comes before all that is
+/// done here, or after it. Else the one that ends first would be lost, or an input that is to be replaced would lack what
+/// is added while it is read. Waits for whoever changes the file, and says so unless it is to be quiet.
+pub(crate) fn claim(path: &Path, force: bool, quiet: bool) -> Result<Claim, Failure> {
+    check(path, force)?;
+    Ok(Claim { _lock: if force { Some(Lock::take(path, quiet)?) } else { None } })
 }
 
 /// Looks before hours of work: is there a file already, and a directory for it that lets us write?

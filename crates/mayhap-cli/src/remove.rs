@@ -193,9 +193,9 @@ impl Summary<'_> {
         if self.is_held_back {
             return text
                 + &format!(
-                    "mayhap: {path}: {} of {} keys are not there; nothing was changed, as --strict asks",
+                    "mayhap: {path}: {} of {} not there; nothing was changed, as --strict asks",
                     group_digits(absent.count()),
-                    group_digits(*keys)
+                    counted(*keys, "key") + if absent.count() == 1 { " is" } else { " are" }
                 );
         }
         let verb = if self.arguments.how.rehearsal.dry_run { "would be removed" } else { "removed" };

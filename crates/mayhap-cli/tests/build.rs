@@ -336,6 +336,7 @@ fn hash_functions_seeds_and_secret_keys() {
         (&["--hash", "rot13"], "there are: xxh3, sip13"),
         (&["--key-file", &key_file, "--seed", "1"], "takes the place of a seed"),
         (&["--key-file", &key_file, "--hash", "xxh64"], "only sip13 and sip24"),
+        (&["--key-file", &key_file, "--kind", "bitmap"], "it takes no -p, --hash, --seed and --key-file"),
         (&["--key-file", &short], "holds no secret key"),
         (&["--key-file", "missing"], "cannot read missing"),
     ] {

@@ -1,10 +1,12 @@
 //! `mayhap add` and `mayhap remove`, as a user runs them.
 
+#![allow(clippy::unwrap_used)] // What a test stands on either is there, or the test fails.
+
 mod run;
 
 use std::fs;
-use std::io::Write as _;
-use std::process::Stdio;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -250,7 +252,7 @@ fn stuck_counters_are_warned_of() {
     assert!(!text.contains("warning"), "{text}");
     let text =
         String::from_utf8(mayhap(&["remove", "--copies", &path], &b"apple\n".repeat(20)).stderr).unwrap();
-    assert!(text.contains("20 keys removed") && text.contains("have lost count at 15"), "{text}");
+    assert!(text.contains("20 keys removed") && text.contains("lost count at 15"), "{text}");
     assert_eq!(mayhap(&["check", "-q", &path], b"apple\n").status.code(), Some(0), "as was warned of");
 
     let wide = format!("{}/wide", directory.path());
@@ -299,7 +301,7 @@ fn keys_that_are_not_there_are_named_and_left_alone() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("not there: never added"), "{text}");
-    assert!(text.contains("1 of 3 keys are not there; nothing was changed, as --strict asks"), "{text}");
+    assert!(text.contains("1 of 3 keys is not there; nothing was changed, as --strict asks"), "{text}");
     assert_eq!(fs::read(&path).unwrap(), before);
 
     let summary = run_json(&["remove", &path], b"key 1\nnever added\nkey 2\nkey 2\n", 1);
@@ -423,6 +425,25 @@ fn a_secret_key_is_asked_for() {
     fails(&["add", &path], b"b\n", "--key-file");
     assert_eq!(run_json(&["add", &path, "--key-file", &key], b"b\n", 0)["new"], 1);
     assert_eq!(run_json(&["remove", &path, "--key-file", &key], b"a\nb\n", 0)["removed"], 2);
+
+    // And refused where it would be of no use, also to a state that its owner thinks is safe.
+    let plain = filter(&directory, "cuckoo", b"a\n", "100");
+    let state = filter(&directory, "bloom", b"a\n", "100");
+    let numbers = directory.path().to_owned() + "/numbers";
+    assert!(mayhap(&["build", "-q", "--kind", "bitmap", "-o", &numbers], b"1\n").status.success());
+    for arguments in [
+        &["add", &plain][..],
+        &["add", "--dry-run", &plain],
+        &["add", &numbers],
+        &["remove", &plain],
+        &["dedup", "--state", &state],
+        &["verify", &plain],
+        &["fold", &state, "--by", "1", "--dry-run"],
+        &["merge", &path, &plain, "-o", "new"],
+        &["convert", &plain, "--to", "mayhap", "-o", "new"],
+    ] {
+        fails(&[arguments, &["--key-file", &key]].concat(), b"1\n", "made without one");
+    }
 }
 
 #[cfg(unix)]
@@ -462,18 +483,24 @@ fn two_at_once_lose_no_key() {
     assert_eq!(names(&directory), ["bloom", "cuckoo"]);
 }
 
+/// An `add` that has the file, and keeps it until its input ends.
+fn holding(path: &str, keys: &[u8]) -> (Child, ChildStdin) {
+    let mut child = command(&["add", "-q", path]).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(keys).unwrap();
+    let (directory, name) = path.rsplit_once('/').unwrap();
+    let lock = format!("{directory}/.{name}.lock");
+    while !fs::read_to_string(&lock).is_ok_and(|text| text == child.id().to_string()) {
+        thread::sleep(Duration::from_millis(5));
+    }
+    (child, stdin)
+}
+
 #[test]
 fn who_waits_is_told_for_whom() {
     let directory = Directory::new("add-wait");
     let path = filter(&directory, "bloom", b"a\n", "100");
-    // Holds the file until its input ends.
-    let mut first = command(&["add", &path]).spawn().unwrap();
-    let mut keys = first.stdin.take().unwrap();
-    keys.write_all(b"b\n").unwrap();
-    let lock = format!("{}/.bloom.lock", directory.path());
-    while !fs::read_to_string(&lock).is_ok_and(|text| text == first.id().to_string()) {
-        thread::sleep(Duration::from_millis(5));
-    }
+    let (mut first, keys) = holding(&path, b"b\n");
     let mut second = command(&["add", &path]).stdin(Stdio::piped()).spawn().unwrap();
     let mut more = second.stdin.take().unwrap();
     more.write_all(b"c\n").unwrap();
@@ -488,6 +515,97 @@ fn who_waits_is_told_for_whom() {
     let filter = AnyFilter::open(&path).unwrap();
     assert!(["a", "b", "c"].iter().all(|key| filter.contains(*key)));
     assert_eq!(names(&directory), ["bloom"]);
+}
+
+/// Who replaces a file waits for who changes it, and a file that is replaced by what was made of it lacks nothing.
+#[test]
+fn who_replaces_a_file_waits_for_who_changes_it() {
+    let directory = Directory::new("replace-wait");
+    let other = filter(&directory, "classic", b"other\n", "100");
+    let theirs = directory
+        .file("theirs", &GuavaBloom::with_rate(100, 0.01, Sizing::Guava31).unwrap().to_bytes().unwrap());
+    let replace = |kind: &str, arguments: &[&str]| {
+        let path = filter(&directory, kind, b"old\n", "1000");
+        let arguments: Vec<&str> =
+            arguments.iter().map(|argument| if *argument == "PATH" { &path } else { *argument }).collect();
+        let (mut first, keys) = holding(&path, b"added\n");
+        let mut second = command(&[&arguments[..], &["-o", &path, "--force"]].concat())
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(second.stderr.take().unwrap());
+        let mut line = String::new();
+        said.read_line(&mut line).unwrap();
+        assert!(
+            line.contains(&format!("process {} is changing {path}; waiting", first.id())),
+            "{arguments:?}: {line}"
+        );
+        drop(keys);
+        assert!(first.wait().unwrap().success());
+        let rest = std::io::read_to_string(said).unwrap();
+        assert!(second.wait().unwrap().success(), "{arguments:?}: {rest}");
+        let bytes = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        bytes
+    };
+    for (kind, arguments) in [
+        ("bloom", &["fold", "PATH", "--rate", "1%"][..]),
+        ("bloom", &["merge", "PATH", "PATH"]),
+        ("bloom", &["convert", "PATH", "--to", "mayhap"]),
+        ("scalable-cuckoo", &["compact", "PATH"]),
+    ] {
+        let filter = AnyFilter::from_bytes(&replace(kind, arguments)).unwrap();
+        assert!(filter.contains("old") && filter.contains("added"), "{arguments:?}");
+    }
+    // What is made of others is there in the end, and not the old file with the key.
+    let keys = directory.file("keys", b"new\n");
+    let built = AnyFilter::from_bytes(&replace("bloom", &["build", "--kind", "cuckoo", &keys])).unwrap();
+    assert!(matches!(built, AnyFilter::Cuckoo(_)) && built.contains("new"));
+    assert_eq!(replace("bloom", &["fold", &other, "--by", "1"]), fs::read(&other).unwrap());
+    let imported = replace("bloom", &["import", "--format", "guava", &theirs]);
+    let imported = directory.file("imported", &imported);
+    assert_eq!(replace("bloom", &["export", &imported]), fs::read(&theirs).unwrap());
+    assert_eq!(
+        names(&directory),
+        ["classic", "imported", "keys", "theirs"],
+        "no lock and no temporary file stays"
+    );
+}
+
+/// Whatever links lead to: an error is about the file that was named.
+#[test]
+#[cfg(unix)]
+fn files_are_called_as_they_were_named() {
+    let directory = Directory::new("change-names");
+    let path = filter(&directory, "bloom", b"a\n", "1000");
+    let mut damaged = fs::read(&path).unwrap();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    let damaged = directory.file("damaged", &damaged);
+    let classic = filter(&directory, "classic", b"a\n", "1000");
+    let link = format!("{}/link", directory.path());
+    let refused = |target: &str, arguments: &[&str]| {
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink(target, &link).unwrap();
+        fails(&[arguments, &[&link]].concat(), b"a\n", &link);
+    };
+    for arguments in [&["add"][..], &["remove"], &["compact"], &["dedup", "--state"]] {
+        refused(&damaged, arguments);
+    }
+    for arguments in [&["remove"][..], &["compact"], &["dedup", "--state"]] {
+        refused(&classic, arguments);
+    }
+
+    // The link still leads to the file, which was replaced, and who waits is told the name, too.
+    let _ = fs::remove_file(&link);
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let (mut first, keys) = holding(&path, b"b\n");
+    fails(&["dedup", "--state", &link], b"c\n", &format!("is using {link}; wait"));
+    drop(keys);
+    assert!(first.wait().unwrap().success());
+    run_json(&["add", &link], b"d\n", 0);
+    let filter = AnyFilter::open(&path).unwrap();
+    assert!(["a", "b", "d"].iter().all(|key| filter.contains(*key)));
 }
 
 #[test]
@@ -535,6 +653,20 @@ fn a_filter_is_no_list_of_keys() {
         &["build", "-o", &output, &bloom],
     ] {
         fails(arguments, b"", "is a mayhap file and not a list of keys");
+    }
+    // Through a pipe, too.
+    let piped = fs::read(&bloom).unwrap();
+    for arguments in [
+        &["add", &cuckoo][..],
+        &["remove", &cuckoo, "-"],
+        &["check", &cuckoo],
+        &["verify", &cuckoo],
+        &["dedup"],
+        &["build", "-o", &output],
+        &["missing", "-r", "0..10"],
+        &["hash"],
+    ] {
+        fails(arguments, &piped, "standard input is a mayhap file and not a list of keys");
     }
     assert_eq!(fs::read(&cuckoo).unwrap(), before);
 }

@@ -124,7 +124,7 @@ fn the_key_may_be_one_field_of_a_record() {
     prints(&[&filter, "-f", "name", "-c", &table], b"", b"2\n", 0);
     prints(&[&filter, "-f", "2", "--tsv"], b"1\tbob\n2\tx\n", b"1\tbob\n", 0);
     fails(&["check", &filter, "-f", "nickname", &table], b"", "no field is named \"nickname\"");
-    fails(&["check", &filter, "-f", "2", "--csv"], b"only one\n", "has 1 fields, and no field 2");
+    fails(&["check", &filter, "-f", "2", "--csv"], b"only one\n", "has 1 field, and no field 2");
     fails(&["check", &filter, "-f", "2"], b"a\n", "what separates the fields");
 }
 
@@ -192,6 +192,15 @@ fn a_secret_key_is_asked_for() {
     let empty = directory.file("empty", b"");
     fails(&["check", &path, "--key-file", &empty], b"a\n", "holds no secret key");
     fails(&["check", &path, "--key-file", "/missing/key"], b"a\n", "no such file");
+
+    // One that nobody needs is a mistake; of several filters some may need it.
+    let plain = filter_of(&directory, "plain", &["b"]);
+    fails(&["check", &plain, "--key-file", &right], b"a\n", "plain was made without one; leave it out");
+    fails(&["check", &plain, "-F", &plain, "--key-file", &right], b"a\n", "made without one");
+    prints(&[&path, "-F", &plain, "--key-file", &right], b"a\nb\nx\n", b"a\nb\n", 0);
+    let guava = GuavaBloom::with_rate(10, 0.1, Sizing::Guava31).unwrap();
+    let theirs = directory.file("theirs", &guava.to_bytes().unwrap());
+    fails(&["check", "--format", "guava", &theirs, "--key-file", &right], b"a\n", "have no secret key");
 }
 
 #[test]

@@ -278,7 +278,7 @@ fn impossible_plans_are_refused() {
     fails(&["dedup", "-n", "0"], b"a\n", "plan for at least 1 key");
     fails(&["dedup", "-n", "1e30"], b"a\n", "too large");
     fails(&["dedup", "-n", "1e18"], b"a\n", "a rate of 1e-6 is too low for 1000000000000000000 keys");
-    fails(&["dedup", "--memory", "1"], b"a\n", "1 bytes are too few");
+    fails(&["dedup", "--memory", "1"], b"a\n", "1 byte is too few");
     fails(&["dedup", "--memory", "many"], b"a\n", "`many` is not a size");
     fails(&["dedup", "-n", "5", "--memory", "1M"], b"a\n", "cannot be used with");
     fails(&["dedup", "-q", "--json"], b"a\n", "cannot be used with");
@@ -382,7 +382,7 @@ fn time_never_goes_back() {
     let output = mayhap(&flags, input);
     assert_eq!(output.stdout, b"at,host\n10000,a\n1000,b\n");
     let text = String::from_utf8_lossy(&output.stderr);
-    assert!(text.contains("1 lines had a time before"), "{text}");
+    assert!(text.contains("1 line had a time before"), "{text}");
     assert!(text.contains("that remembers for 1h"), "{text}");
     let output = mayhap(&[&flags[..], &["--json"]].concat(), input);
     let summary = &json_lines(&output.stderr)[0];
@@ -580,7 +580,7 @@ fn a_signal_saves_what_was_printed() {
         drop(stdin);
         let mut message = String::new();
         child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
-        assert!(message.contains("1 lines read, 1 printed"), "{message}");
+        assert!(message.contains("1 line read, 1 printed"), "{message}");
         assert_eq!(dedup(&["--state", &state], b"one\nhalf a line\n"), b"half a line\n");
         assert_eq!(names(directory.path()), ["state"]);
     }

@@ -248,3 +248,65 @@ fn unknown_commands_are_refused() {
     let output = mayhap(&[], b"");
     assert_eq!(output.status.code(), Some(2));
 }
+
+/// One of a thing has no plural, in whatever is said about a filter of one key.
+#[test]
+fn one_thing_is_not_several() {
+    let directory = Directory::new("help-one");
+    let table = directory.file("table.csv", b"a\nb\n");
+    let line = directory.file("line", b"a\n");
+    let state = format!("{}/state", directory.path());
+    let mut said = Vec::new();
+    let mut listen = |arguments: &[&str], input: &[u8]| {
+        let output = mayhap(arguments, input);
+        for text in [output.stdout, output.stderr] {
+            said.push((arguments.join(" "), String::from_utf8_lossy(&text).replace('\n', " ")));
+        }
+    };
+    let kinds =
+        ["bloom", "classic", "scalable", "counting", "dual", "d-left", "cuckoo", "scalable-cuckoo", "window"];
+    for kind in kinds {
+        let path = format!("{}/{kind}", directory.path());
+        for keys in [&[][..], &["-n", "1"]] {
+            listen(&[&["build", "--force", "--kind", kind, "-o", &path, &line], keys].concat(), b"");
+            listen(&["info", &path], b"");
+            listen(&["add", &path], b"a\n");
+            listen(&["remove", "--strict", &path], b"b\n");
+            listen(&["remove", &path], b"a\n");
+            listen(&["verify", &path, &line], b"");
+            listen(&["check", "-c", &path, &line], b"");
+            listen(&["compact", &path], b"");
+            listen(&["fold", &path, "--by", "1", "--dry-run"], b"");
+        }
+        listen(&["build", "--force", "--kind", kind, "-n", "1", "-p", "1e-40", "-o", &path], b"a\n");
+    }
+    listen(&["dedup", "-n", "1", "--state", &state, &line], b"");
+    listen(&["dedup", "-c"], b"a\n");
+    listen(&["missing", "-r", "0..1", "--skip-invalid"], b"x\n");
+    listen(&["missing", "-r", "0..1"], b"0\n");
+    listen(&["build", "-o", "none", "-f", "2", &table], b"");
+    listen(&["bench", "-n", "1"], b"");
+    listen(&["plan", "-n", "1"], b"");
+    listen(&["plan", "-n", "1", "--key-bytes", "1"], b"");
+    listen(&["plan", "-n", "2", "--range", "1"], b"");
+    listen(&["plan", "-n", "1", "--range", "1"], b"");
+    for system in ["redis", "leveldb", "guava"] {
+        listen(&["plan", "-n", "1", "-p", "99%", "--for", system], b"");
+    }
+    let mut wrong = Vec::new();
+    for (command, text) in said {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        for triple in words.windows(3) {
+            // 2^31 - 1 is more than one.
+            let (count, thing) = (triple[1], triple[2].trim_end_matches([',', ';', ':', '.']));
+            if triple[0] == "-" {
+                continue;
+            }
+            let is_plural = thing.len() > 3 && thing.ends_with('s') && thing != "times";
+            if count == "1" && is_plural {
+                wrong.push(format!("{command}: 1 {thing}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

@@ -74,7 +74,7 @@ fn long_work_shows_a_bar_and_takes_it_away() {
         (vec!["check", "-c", &filter, &keys], "30 k found", "30000"),
         (vec!["remove", &filter, &some], "29.9 k of 29.9 k keys", "29 900 keys removed"),
         (vec!["dedup", "-c", &keys], "30 k lines, 30 k new", "30 000 lines read"),
-        (vec!["missing", "--range", "1..30001", &keys], "30 k lines", "1 of 30 000 numbers are missing"),
+        (vec!["missing", "--range", "1..30001", &keys], "30 k lines", "1 of 30 000 numbers is missing"),
     ] {
         let (drawn, _, status) = watch(&arguments, true);
         assert!(status.success(), "{arguments:?}: {drawn:?}");

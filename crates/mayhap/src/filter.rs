@@ -7,6 +7,7 @@
 use core::fmt;
 
 use crate::bits::AllocError;
+use crate::counted::Counted;
 use crate::merge_error::MergeError;
 
 /// Answers "no" or "mayhap".
@@ -169,7 +170,8 @@ impl fmt::Display for InsertError {
             }
             Self::TooManyCopies { limit } => write!(
                 f,
-                "the filter holds {limit} copies of this key, the most it can: add a key only if it is absent, or take wider counters (CountingBloom, or counter_bits of DLeftCounting)"
+                "the filter holds {} of this key, the most it can: add a key only if it is absent, or take wider counters (CountingBloom, or counter_bits of DLeftCounting)",
+                Counted(*limit, "copy")
             ),
             Self::Removed => f.write_str(
                 "the key was removed, or looks like one that was, and a dual filter can't add it again: use a counting or a cuckoo filter",
@@ -181,7 +183,8 @@ impl fmt::Display for InsertError {
             ),
             Self::TooManyLayers { limit } => write!(
                 f,
-                "the filter has {limit} layers, the most it may: make one for more keys, or with a larger expansion or limit"
+                "the filter has {}, the most it may: make one for more keys, or with a larger expansion or limit",
+                Counted(*limit, "layer")
             ),
             Self::RateSpent => f.write_str(
                 "the filter can't grow further at the rate it promises: make one for more keys from the start, or with a higher rate",

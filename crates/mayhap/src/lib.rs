@@ -70,6 +70,7 @@ pub mod bits;
 pub mod bloom;
 mod choices;
 pub mod codec;
+mod counted;
 pub mod counting;
 mod cpu;
 pub mod cuckoo;

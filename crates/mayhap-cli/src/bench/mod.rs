@@ -11,7 +11,7 @@ use clap::Args;
 
 use crate::failure::{Answer, Failure, print};
 use crate::flags::JsonReport;
-use crate::numbers::{format_count, format_size, parse_count, parse_rate, parse_size, whole};
+use crate::numbers::{counted, format_count, format_size, parse_count, parse_rate, parse_size, whole};
 use crate::progress::Progress;
 use contestant::Kind;
 use limit::random_line_ns;
@@ -28,12 +28,11 @@ use round::{Figures, Work};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// Keys in each filter [default: 1M, then 100M or as many as memory and time allow]
-    #[arg(short = 'n', long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true)]
+    #[arg(short = 'n', long, value_name = "COUNT", value_parser = parse_count)]
     keys: Option<u64>,
 
     /// The rate the filters are made for
-    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate, default_value = "1%",
-          allow_negative_numbers = true)]
+    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate, default_value = "1%")]
     rate: f64,
 
     /// Only these kinds, separated by commas
@@ -116,7 +115,8 @@ fn sizes(arguments: &Arguments, kinds: &[Kind]) -> Result<Sizes, Failure> {
     let first = arguments.keys.unwrap_or(SMALL);
     if first < LEAST_KEYS {
         return Err(Failure::Message(format!(
-            "a filter of {first} keys is done before a clock can tell; measure at least {}",
+            "a filter of {} is done before a clock can tell; measure at least {}",
+            counted(first, "key"),
             format_count(LEAST_KEYS)
         )));
     }

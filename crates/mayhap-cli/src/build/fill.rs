@@ -22,6 +22,7 @@ use crate::digests::{Beyond, Count, Distinct, Spool, Tally, one_by_one, stream};
 use crate::failure::Failure;
 use crate::filter_file::{FilterFile, number};
 use crate::keys::{Inputs, KeyReader};
+use crate::numbers::counted;
 use crate::progress::Progress;
 
 /// Planned for more keys than this, a Bloom filter's own bits count its keys, and better than a count beside it would.
@@ -106,9 +107,10 @@ impl Job<'_> {
             let again = self.read_and_set(&filter)?;
             if again.lines != tally.lines {
                 return Err(Failure::Message(format!(
-                    "the input was changed while it was read: {} keys, and then {}; nothing was written, try again \
-                     when it is at rest",
-                    tally.lines, again.lines
+                    "the input was changed while it was read: {}, and then {}; nothing was written, try again when it is \
+                     at rest",
+                    counted(tally.lines, "key"),
+                    again.lines
                 )));
             }
         }

@@ -59,11 +59,11 @@ pub(crate) struct Arguments {
     kind: KindName,
 
     /// Different keys to plan for, such as 10M; of a window, how many keys back it remembers
-    #[arg(short = 'n', long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true)]
+    #[arg(short = 'n', long, value_name = "COUNT", value_parser = parse_count)]
     keys: Option<u64>,
 
     /// How often an absent key may be answered "mayhap": 1%, 0.001, 1e-6, 1/1000 [default: 1%]
-    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate, allow_negative_numbers = true)]
+    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate)]
     rate: Option<f64>,
 
     /// How many keys more than -n are accepted
@@ -143,7 +143,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let start = Instant::now();
     let recipe = Recipe::new(arguments)?;
     let inputs = Inputs::check(&arguments.files)?;
-    arguments.output.check()?;
+    let _claim = arguments.output.claim(arguments.summary.quiet())?;
     refuse_to_replace_input(arguments)?;
     let threads = arguments.threads.unwrap_or_else(default_threads);
     let job = Job { arguments, recipe: &recipe, inputs: &inputs, threads };

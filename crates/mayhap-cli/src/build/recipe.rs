@@ -112,10 +112,14 @@ impl Recipe {
             return refuse("how many keys back is the window to remember? say so with -n".to_owned());
         }
         if kind == KindName::Bitmap
-            && (arguments.rate.is_some() || arguments.hash.is_some() || arguments.seed.is_some())
+            && (arguments.rate.is_some()
+                || arguments.hash.is_some()
+                || arguments.seed.is_some()
+                || arguments.unlock.key_file.is_some())
         {
             return refuse(
-                "a bitmap is never wrong and hashes nothing: it takes no -p, --hash and --seed".to_owned(),
+                "a bitmap is never wrong and hashes nothing: it takes no -p, --hash, --seed and --key-file"
+                    .to_owned(),
             );
         }
         let recipe = Self {

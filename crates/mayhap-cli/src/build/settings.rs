@@ -16,11 +16,11 @@ pub(super) struct Settings {
     counter_bits: Option<u32>,
 
     /// Removals that a dual filter is made for [default: one for ten keys]
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "COUNT", value_parser = parse_count)]
     removals: Option<u64>,
 
     /// How many of its keys a dual filter may hide when all these removals are made: 1%, 1e-4 [default: as -p]
-    #[arg(long, value_name = "RATE", value_parser = parse_rate, allow_negative_numbers = true)]
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     hidden_rate: Option<f64>,
 
     /// How many times as large as the last a layer of a growing filter is [default: 2]

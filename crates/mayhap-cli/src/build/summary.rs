@@ -6,7 +6,7 @@ use super::Arguments;
 use super::fill::Built;
 use crate::digests::{Count, Tally};
 use crate::filter_file::FilterFile;
-use crate::numbers::{format_count, format_rate, format_size, group_digits, whole};
+use crate::numbers::{counted, format_count, format_rate, format_size, group_digits, whole};
 
 /// The figures of one run.
 #[derive(Debug)]
@@ -87,10 +87,10 @@ impl Summary {
             Some(plan) => {
                 let default = if self.is_default_rate { ", the default" } else { "" };
                 format!(
-                    "rate now {} (planned {}{default}, for {} keys)",
+                    "rate now {} (planned {}{default}, for {})",
                     format_rate(self.rate_now),
                     format_rate(plan.rate),
-                    group_digits(plan.keys)
+                    counted(plan.keys, "key")
                 )
             }
         };

@@ -4,18 +4,14 @@
 //! moment, also after a crash, there is the old file or the new one. A lock keeps two changes from overtaking each other.
 
 mod insert;
-mod lock;
 mod named;
 mod stuck;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mayhap::codec::Existing;
 
 pub(crate) use insert::{Refused, explain as explain_insert, explain_by_name, state};
-pub(crate) use lock::Lock;
 pub(crate) use named::Named;
 pub(crate) use stuck::Stuck;
 
@@ -23,7 +19,8 @@ use crate::digests::{default_threads, parse_threads};
 use crate::failure::Failure;
 use crate::filter_file::{FilterFile, Unlock};
 use crate::flags::{DryRun, SummaryFlags};
-use crate::keys::{KeyOptions, cannot_read};
+use crate::keys::KeyOptions;
+use crate::lock::Lock;
 
 /// The flags of those that read keys.
 #[derive(Args, Debug)]
@@ -64,28 +61,29 @@ impl ChangeOptions {
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) filter: FilterFile,
-    /// Where links lead to, so that it has one name for all who want to change it.
-    path: PathBuf,
-    _lock: Option<Lock>,
+    /// As it was given.
+    name: PathBuf,
+    /// Not of what is only tried out.
+    lock: Option<Lock>,
 }
 
 impl Change {
     /// Reads the file. Waits while another process changes it, and says so unless it is to be quiet.
     pub(crate) fn open(path: &Path, unlock: &Unlock, quiet: bool) -> Result<Self, Failure> {
-        let path = fs::canonicalize(path).map_err(|error| cannot_read(path, &error))?;
         // Before a lock is made beside it: is it a filter at all?
-        unlock.map(&path)?;
-        let lock = Lock::take(&path, quiet)?;
-        Ok(Self { filter: unlock.open(&path)?, path, _lock: Some(lock) })
+        unlock.map(path)?;
+        let lock = Lock::take(path, quiet)?;
+        Ok(Self { filter: unlock.open(path)?, name: path.to_owned(), lock: Some(lock) })
     }
 
     /// Reads the file to try out a change that will not be saved.
     pub(crate) fn rehearse(path: &Path, unlock: &Unlock) -> Result<Self, Failure> {
-        Ok(Self { filter: unlock.open(path)?, path: path.to_path_buf(), _lock: None })
+        Ok(Self { filter: unlock.open(path)?, name: path.to_owned(), lock: None })
     }
 
     /// Puts the changed filter in the place of the old one.
     pub(crate) fn save(&self) -> Result<(), Failure> {
-        self.filter.save(&self.path, Existing::Replace)
+        let Some(lock) = &self.lock else { return Ok(()) };
+        self.filter.replace(lock.filter(), &self.name)
     }
 }

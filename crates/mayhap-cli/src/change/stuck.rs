@@ -4,7 +4,7 @@ use mayhap::AnyFilter;
 use mayhap::counting::CounterWidth;
 
 use crate::filter_file::FilterFile;
-use crate::numbers::{counted, group_digits};
+use crate::numbers::counted;
 
 /// Those of a counting filter that have reached their maximum. Removes leave them there, so that keys on them stay.
 #[derive(Clone, Copy, Debug)]
@@ -41,9 +41,9 @@ impl Stuck {
     pub(crate) fn warn_of_any(&self) -> Option<String> {
         (self.counters > 0).then(|| {
             format!(
-                "mayhap: warning: {} of its counters have lost count at {} and stay there: a key whose counters are all \
-                 among them is still found, however often it is removed{}",
-                group_digits(self.counters),
+                "mayhap: warning: {} lost count at {} and will stay there: a key whose counters all did is still found, \
+                 however often it is removed{}",
+                counted(self.counters, "counter"),
                 self.width.max(),
                 self.remedy()
             )

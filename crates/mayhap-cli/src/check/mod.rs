@@ -3,7 +3,7 @@
 mod question;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use clap::Args;
@@ -90,10 +90,10 @@ Exit codes: 0 some line was found, 1 none, 2 error.";
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let inputs = Inputs::check(&arguments.files)?;
     let reader = KeyReader::new(&inputs, &arguments.keys)?;
-    let mut filters = Vec::new();
-    for path in [&arguments.filter].into_iter().chain(&arguments.more) {
-        filters.push((path.display().to_string(), arguments.foreign.map(&arguments.unlock, path)?));
-    }
+    let paths: Vec<&Path> =
+        [&arguments.filter].into_iter().chain(&arguments.more).map(PathBuf::as_path).collect();
+    let filters = arguments.foreign.map_all(&arguments.unlock, &paths)?;
+    let filters: Vec<_> = paths.iter().map(|path| path.display().to_string()).zip(filters).collect();
     let progress = if arguments.count {
         Progress::beside_nothing(inputs.total_bytes(), !arguments.quiet)
     } else {

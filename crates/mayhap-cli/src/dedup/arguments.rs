@@ -26,11 +26,11 @@ pub(crate) struct Arguments {
     pub(super) files: Vec<PathBuf>,
 
     /// Different lines to expect, such as 10M (with --window: within it): memory is then made to measure
-    #[arg(short = 'n', long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true)]
+    #[arg(short = 'n', long, value_name = "COUNT", value_parser = parse_count)]
     pub(super) lines: Option<u64>,
 
     /// How often a new line may be taken for a repeat: 1e-6, 0.1%, 1/1000 [default: 1e-6]
-    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate, allow_negative_numbers = true)]
+    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate)]
     pub(super) rate: Option<f64>,
 
     /// Memory of the filter, if -n isn't given; less is used for files with too few lines to fill it [default: 64MiB]

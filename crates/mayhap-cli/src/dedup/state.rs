@@ -1,41 +1,37 @@
 //! The file in which what was seen today is kept for tomorrow.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use mayhap::AnyFilter;
 
 use super::seen::Seen;
-use crate::change::Lock;
 use crate::failure::Failure;
-use crate::filter_file::{FilterFile, Unlock};
-use crate::output::Output;
+use crate::filter_file::{FilterFile, Unlock, called};
+use crate::lock::Lock;
+use crate::output::check;
 
 /// A state file that is ours for the time being.
 #[derive(Debug)]
 pub(super) struct State {
     /// As it was given.
     name: PathBuf,
-    /// Where links lead to, so that it has one name for all who use it.
-    path: PathBuf,
-    _lock: Lock,
+    lock: Lock,
 }
 
 impl State {
     /// Takes the file, so that nobody else does meanwhile, and reads what is in it, if it is there.
     pub(super) fn open(path: &Path, unlock: &Unlock) -> Result<(Self, Option<Seen>), Failure> {
         // Looks for a directory to write it into, before hours of work.
-        Output { output: path.to_owned(), force: true }.check()?;
-        let name = path.to_owned();
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let lock = Lock::try_take(&path)?;
-        let seen = if path.exists() { Some(read(&path, unlock)?) } else { None };
-        Ok((Self { name, path, _lock: lock }, seen))
+        check(path, true)?;
+        let lock = Lock::try_take(path)?;
+        let seen = if path.exists() { Some(read(path, unlock)?) } else { None };
+        Ok((Self { name: path.to_owned(), lock }, seen))
     }
 
     /// Saves what was seen: beside the file, synced, then renamed.
     pub(super) fn save(&self, seen: &Seen) -> Result<(), Failure> {
-        seen.save(&self.path).map_err(|error| {
+        seen.save(self.lock.filter()).map_err(|error| {
+            let error = called(error, &self.name);
             Failure::Message(format!("{error}; the state is as it was, and what was printed will come again"))
         })
     }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use super::sieve::{Sieve, Wanted};
-use crate::numbers::{format_duration, format_rate, format_size, group_digits, whole};
+use crate::numbers::{counted, format_duration, format_rate, format_size, group_digits, whole};
 
 /// The figures of one run.
 #[derive(Debug)]
@@ -88,9 +88,9 @@ impl Summary {
             String::new()
         };
         let mut text = format!(
-            "mayhap: {} lines read, {what}, in {:.2} s with a filter of {}{window}\n\
+            "mayhap: {} read, {what}, in {:.2} s with a filter of {}{window}\n\
              mayhap: expected number of new lines {} by mistake: {} (rate now {}{over})",
-            group_digits(self.lines),
+            counted(self.lines, "line"),
             self.seconds,
             format_size(self.filter_bytes),
             self.done(),
@@ -99,17 +99,16 @@ impl Summary {
         );
         if self.late > 0 {
             text += &format!(
-                "\nmayhap: {} lines had a time before that of a line before them, and were taken to be of the newest \
-                 time",
-                group_digits(self.late)
+                "\nmayhap: {} had a time before that of an earlier line, and counted as of the newest time",
+                counted(self.late, "line")
             );
         }
         if let Some(state) = &self.state {
             text += &format!(
-                "\nmayhap: {} now holds about {} of the {} lines it was made for",
+                "\nmayhap: {} now holds about {} of the {} it was made for",
                 state.path,
                 group_digits(state.lines),
-                group_digits(state.planned_lines)
+                counted(state.planned_lines, "line")
             );
         }
         text

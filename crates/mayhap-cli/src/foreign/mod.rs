@@ -23,7 +23,7 @@ pub(crate) use facts::Facts;
 pub(crate) use items::Item;
 pub(crate) use native::native_file;
 pub(crate) use options::{Details, ForeignOptions, FormatName, KeyType, Selection};
-pub(crate) use write::{Shape, check, how_to_load, is_standard_output, save, with_rdb_version};
+pub(crate) use write::{Shape, claim, how_to_load, is_standard_output, save, with_rdb_version};
 
 /// What a mayhap file begins with.
 const OURS: &[u8] = b"\x8bmayhap\n";

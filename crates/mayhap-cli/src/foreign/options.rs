@@ -127,12 +127,22 @@ impl ForeignOptions {
         }
     }
 
+    /// Maps filters, if they are mayhap files.
+    pub(crate) fn map_all(
+        &self,
+        unlock: &Unlock,
+        paths: &[&Path],
+    ) -> Result<Vec<FilterFile<Mapped>>, Failure> {
+        let Some(format) = self.format else { return unlock.map_all(paths) };
+        unlock.refuse_for_foreign()?;
+        paths.iter().map(|path| self.read(format, path).map(FilterFile::Foreign)).collect()
+    }
+
     /// Maps a filter, if it is a mayhap file.
     pub(crate) fn map(&self, unlock: &Unlock, path: &Path) -> Result<FilterFile<Mapped>, Failure> {
-        match self.format {
-            Some(format) => self.read(format, path).map(FilterFile::Foreign),
-            None => unlock.map(path),
-        }
+        let Some(format) = self.format else { return unlock.map(path) };
+        unlock.refuse_for_foreign()?;
+        self.read(format, path).map(FilterFile::Foreign)
     }
 
     fn read(&self, format: FormatName, path: &Path) -> Result<ForeignFile, Failure> {

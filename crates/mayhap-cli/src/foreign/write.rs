@@ -9,7 +9,7 @@ use mayhap::formats::redisbloom::RdbVersion;
 
 use super::redis::write_chunks;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Claim, Output};
 
 /// A string of Redis's, and with it what `RESTORE` takes, has at most so many bytes.
 const REDIS_STRING: u64 = 512 << 20;
@@ -64,9 +64,9 @@ pub(crate) fn is_standard_output(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Checks the output before the work, unless it is standard output.
-pub(crate) fn check(output: &Output) -> Result<(), Failure> {
-    if is_standard_output(&output.output) { Ok(()) } else { output.check() }
+/// Claims the output before the work, unless it is standard output.
+pub(crate) fn claim(output: &Output, quiet: bool) -> Result<Claim, Failure> {
+    if is_standard_output(&output.output) { Ok(Claim::default()) } else { output.claim(quiet) }
 }
 
 /// The filter, as a server takes it that knows this version of RDB.

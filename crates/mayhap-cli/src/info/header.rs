@@ -5,7 +5,7 @@ use mayhap::hash::{HashId, NamedHash};
 use serde_json::json;
 
 use super::facts::Facts;
-use crate::numbers::{format_rate, format_size, group_digits};
+use crate::numbers::{counted, format_rate, format_size};
 
 /// Everything in it but the kind, which is the title.
 pub(super) fn describe(facts: &mut Facts, header: &Header, file_bytes: u64) {
@@ -18,8 +18,8 @@ pub(super) fn describe(facts: &mut Facts, header: &Header, file_bytes: u64) {
     describe_hash(facts, &header.hash);
     if header.planned_keys > 0 {
         let plan = format!(
-            "{} keys at a rate of {}",
-            group_digits(header.planned_keys),
+            "{} at a rate of {}",
+            counted(header.planned_keys, "key"),
             format_rate(header.planned_rate)
         );
         facts.add("made for", plan, "planned_keys", header.planned_keys);

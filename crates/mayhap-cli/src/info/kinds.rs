@@ -4,7 +4,7 @@ use mayhap::bits::Blocks;
 use mayhap::{AnyFilter, Bitmap, Growth};
 
 use super::facts::Facts;
-use crate::numbers::{format_rate, format_size, group_digits};
+use crate::numbers::{counted, format_rate, format_size, group_digits};
 
 /// What all kinds have in common, and then what each has of its own.
 pub(super) fn describe<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
@@ -26,15 +26,15 @@ fn describe_kind<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
             let (hashes, lines) = (filter.shape().hashes(), filter.shape().lines());
             let lines_text = if lines == 1 { "one block" } else { "two blocks" };
             let shape = format!(
-                "{} blocks of 512 bits; a key sets {hashes} bits in {lines_text}",
-                group_digits(filter.block_count())
+                "{} of 512 bits; a key sets {hashes} bits in {lines_text}",
+                counted(filter.block_count(), "block")
             );
             facts.add("shape", shape, "blocks", filter.block_count());
             facts.set("hashes", hashes);
             facts.set("blocks_per_key", lines);
         }
         AnyFilter::Classic(filter) => {
-            let shape = format!("{} bits; a key sets {}", group_digits(filter.bits()), filter.hashes());
+            let shape = format!("{}; a key sets {}", counted(filter.bits(), "bit"), filter.hashes());
             facts.add("shape", shape, "bits", filter.bits());
             facts.set("hashes", filter.hashes());
         }
@@ -44,7 +44,7 @@ fn describe_kind<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
                 Growth::Refuse => "none: it refuses keys when it is full".to_owned(),
                 _ => "none: when it is full, its rate rises".to_owned(),
             };
-            facts.say("counted", format!("{} keys that were new", group_digits(filter.len())));
+            facts.say("counted", counted(filter.len(), "new key"));
             facts.add("growth", growth, "expansion", filter.expansion());
             facts.set("when_full", when_full(filter.growth()));
             if let Some(ratio) = filter.tightening() {
@@ -58,7 +58,7 @@ fn describe_kind<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
             };
             facts.add(
                 "room",
-                format!("{} keys before it {end}", room(filter.capacity(), filter.len())),
+                format!("{} before it {end}", room(filter.capacity(), filter.len())),
                 "capacity",
                 filter.capacity(),
             );
@@ -78,7 +78,7 @@ fn describe_kind<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
             let stuck = filter.stuck_counters();
             facts.add(
                 "stuck",
-                format!("{} counters that have lost count", group_digits(stuck)),
+                format!("{} that lost count", counted(stuck, "counter")),
                 "stuck_counters",
                 stuck,
             );
@@ -86,10 +86,10 @@ fn describe_kind<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
         AnyFilter::Dual(filter) => {
             let rates = filter.expected_rates();
             let hidden = format!(
-                "{} of its keys are answered \"no\" now; made for {} at {} removals",
+                "{} of its keys are answered \"no\" now; made for {} at {}",
                 format_rate(rates.false_no),
                 format_rate(filter.planned_hidden_rate()),
-                group_digits(filter.planned_removals())
+                counted(filter.planned_removals(), "removal")
             );
             facts.add("hidden", hidden, "hidden_rate", rates.false_no);
             facts.set("planned_hidden_rate", filter.planned_hidden_rate());
@@ -98,8 +98,8 @@ fn describe_kind<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
         AnyFilter::DLeft(filter) => {
             let cell = filter.cell();
             let shape = format!(
-                "{} buckets of {} cells: {} bits of fingerprint, {} of counter",
-                group_digits(filter.bucket_count()),
+                "{} of {} cells: {} bits of fingerprint, {} of counter",
+                counted(filter.bucket_count(), "bucket"),
                 cell.per_bucket(),
                 cell.fingerprint_bits(),
                 cell.counter_bits()
@@ -112,9 +112,9 @@ fn describe_kind<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
         AnyFilter::Cuckoo(filter) => {
             let layout = filter.layout();
             let shape = format!(
-                "{} buckets of {} fingerprints of {} bits{}",
-                group_digits(filter.buckets()),
-                layout.entries_per_bucket(),
+                "{} of {} of {} bits{}",
+                counted(filter.buckets(), "bucket"),
+                counted(u64::from(layout.entries_per_bucket()), "fingerprint"),
                 layout.fingerprint_bits(),
                 if layout.is_semi_sorted() { ", semi-sorted" } else { "" }
             );
@@ -128,21 +128,22 @@ fn describe_kind<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
             facts.add("growth", growth, "expansion", filter.expansion());
             facts.add(
                 "room",
-                format!("{} keys before it grows", room(filter.capacity(), filter.len())),
+                format!("{} before it grows", room(filter.capacity(), filter.len())),
                 "capacity",
                 filter.capacity(),
             );
         }
         AnyFilter::Window(filter) => {
-            let unit = if filter.is_by_count() { "insertions" } else { "units of time" };
-            let window = format!(
-                "the last {} {unit}, in {} slots",
-                group_digits(filter.window()),
-                filter.generations()
-            );
+            let length = if filter.is_by_count() {
+                counted(filter.window(), "insertion")
+            } else {
+                counted(filter.window(), "unit") + " of time"
+            };
+            let slots = counted(u64::from(filter.generations()), "slot");
+            let window = format!("the last {length}, in {slots}");
             facts.add("window", window, "window", filter.window());
             if let Some(inserted) = filter.inserted() {
-                facts.say("counted", format!("{} insertions", group_digits(inserted)));
+                facts.say("counted", counted(inserted, "insertion"));
             }
             facts.set("by_count", filter.is_by_count());
             facts.set("slots", filter.generations());
@@ -180,7 +181,7 @@ fn when_full(growth: Growth) -> &'static str {
 }
 
 fn room(capacity: u64, len: u64) -> String {
-    group_digits(capacity.saturating_sub(len))
+    counted(capacity.saturating_sub(len), "key")
 }
 
 /// Whether the number of keys is an estimate.

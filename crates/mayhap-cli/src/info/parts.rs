@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::kinds::percent;
 use crate::columns::table;
-use crate::numbers::{format_count, format_rate, format_size};
+use crate::numbers::{counted, format_count, format_rate, format_size};
 
 /// The filters that a filter is made of.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Parts {
             AnyFilter::Window(filter) => {
                 let name = |number| match number {
                     0 => "newest".to_owned(),
-                    _ => format!("{number} slot{} ago", if number == 1 { "" } else { "s" }),
+                    _ => format!("{} ago", counted(number as u64, "slot")),
                 };
                 let generations = filter.generation_filters().enumerate();
                 ("generations", generations.map(|(number, filter)| Part::of(name(number), filter)).collect())

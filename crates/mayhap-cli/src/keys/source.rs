@@ -52,12 +52,8 @@ impl Inputs {
             if metadata.is_file() {
                 let mut file = File::open(path).map_err(|error| cannot_read(path, &error))?;
                 let mut start = [0; MAYHAP.len()];
-                if file.read_exact(&mut start).is_ok() && start == MAYHAP {
-                    return Err(Failure::Message(format!(
-                        "{} is a mayhap file and not a list of keys, and which keys it holds can't be told from it; \
-                         name the file they are in, or use `mayhap merge` to unite filters",
-                        path.display()
-                    )));
+                if file.read_exact(&mut start).is_ok() {
+                    refuse_filter(&start, &path.display().to_string())?;
                 }
             }
             // Some of the kernel's own files say that they are empty, and aren't.
@@ -134,9 +130,11 @@ impl Source {
             Self::Stdin => Box::new(io::stdin()),
             Self::File(path) => Box::new(File::open(path).map_err(|error| cannot_read(path, &error))?),
         };
-        let mut start = [0; GZIP.len() + ZSTD.len()];
+        let mut start = [0; MAYHAP.len()];
         let got = read_up_to(&mut raw, &mut start).map_err(|error| self.cannot_read(&error))?;
         let start = &start[..got];
+        // Files were looked at before; what comes through a pipe is seen here first.
+        refuse_filter(start, &self.name())?;
         let rest = Counted { source: Cursor::new(start.to_vec()).chain(raw), bytes: Arc::default() };
         let bytes = Arc::clone(&rest.bytes);
         let reader: Box<dyn Read + Send> = if start.starts_with(&GZIP) {
@@ -188,8 +186,20 @@ fn most_lines(path: &Path, counted: Option<u8>) -> Option<u64> {
     Some(lines)
 }
 
+/// Refuses what begins as a mayhap file: as lines it would be garbage.
+fn refuse_filter(start: &[u8], name: &str) -> Result<(), Failure> {
+    if start != MAYHAP {
+        return Ok(());
+    }
+    Err(Failure::Message(format!(
+        "{name} is a mayhap file and not a list of keys, and which keys it holds can't be told from it; name the file \
+         they are in, or use `mayhap merge` to unite filters"
+    )))
+}
+
 /// How a mayhap file begins (`docs/formats.md`). No text does: the first byte is none of UTF-8.
 const MAYHAP: [u8; 8] = *b"\x8bmayhap\n";
+
 /// The first bytes of what gzip writes.
 const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 
@@ -243,10 +253,9 @@ fn read_up_to(source: &mut impl Read, room: &mut [u8]) -> io::Result<usize> {
             Ok(0) => break,
             Ok(more) => {
                 got += more;
-                // Only what begins like something packed is worth waiting for.
-                if !GZIP.starts_with(&room[..got.min(GZIP.len())])
-                    && !ZSTD.starts_with(&room[..got.min(ZSTD.len())])
-                {
+                // Only what begins like something packed, or like a filter, is worth waiting for.
+                let begins_as = |magic: &[u8]| magic.starts_with(&room[..got.min(magic.len())]);
+                if !begins_as(&GZIP) && !begins_as(&ZSTD) && !begins_as(&MAYHAP) {
                     break;
                 }
             }

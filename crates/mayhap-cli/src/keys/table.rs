@@ -9,6 +9,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 use super::batch::{Row, Table};
 use super::lines::LineError;
+use crate::numbers::counted;
 
 /// Finds the records of one input, and in each its key.
 #[derive(Debug)]
@@ -48,8 +49,8 @@ impl Field {
         let index = if let Self::At(index) = self { *index } else { 0 };
         let Some(&end) = ends.get(index) else {
             return Err(LineError::Field(format!(
-                "record {record} has {} fields, and no field {}; is the delimiter right?",
-                ends.len(),
+                "record {record} has {}, and no field {}; is the delimiter right?",
+                counted(ends.len() as u64, "field"),
                 index + 1
             )));
         };
@@ -275,7 +276,7 @@ mod tests {
     fn what_is_not_there_is_named() {
         assert!(keys("a,b\n1,2\n", "c", false).unwrap_err().contains("there are: a, b"));
         assert!(keys("a,a\n1,2\n", "a", false).unwrap_err().contains("several fields"));
-        assert!(keys("1,2\n3\n", "2", false).unwrap_err().contains("record 2 has 1 fields, and no field 2"));
+        assert!(keys("1,2\n3\n", "2", false).unwrap_err().contains("record 2 has 1 field, and no field 2"));
         assert!(keys("1,2\n", "0", false).unwrap_err().contains("counted from 1"));
     }
 

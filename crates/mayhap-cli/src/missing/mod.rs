@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::failure::{Answer, Failure, say};
 use crate::flags::Quiet;
 use crate::keys::{Batch, Inputs, KeyOptions, KeyReader};
-use crate::numbers::{format_count, group_digits, parse_count, parse_size};
+use crate::numbers::{counted, format_count, group_digits, parse_count, parse_size};
 use crate::progress::Progress;
 use gaps::Gaps;
 use range::{NumberRange, parse_range};
@@ -35,8 +35,7 @@ pub(crate) struct Arguments {
     files: Vec<PathBuf>,
 
     /// The numbers to look for: 0..1M (without the last), 1..=1000000 (with it)
-    #[arg(short = 'r', long, value_name = "RANGE", value_parser = parse_range, required = true,
-          allow_hyphen_values = true)]
+    #[arg(short = 'r', long, value_name = "RANGE", value_parser = parse_range, required = true)]
     range: NumberRange,
 
     /// Print only how many are missing
@@ -128,10 +127,10 @@ fn write(arguments: &Arguments, seen: &Seen, output: &mut impl Write) -> io::Res
 
 fn summary(range: NumberRange, missing: u64, counts: Counts) -> String {
     let mut text = format!(
-        "mayhap: {} of {} numbers are missing; {} lines read",
+        "mayhap: {} of {} missing; {} read",
         group_digits(missing),
-        group_digits(range.len()),
-        group_digits(counts.lines)
+        counted(range.len(), "number") + if missing == 1 { " is" } else { " are" },
+        counted(counts.lines, "line")
     );
     for (count, what) in
         [(counts.outside, "outside the range"), (counts.repeated, "repeated"), (counts.invalid, "no numbers")]

@@ -3,7 +3,7 @@
 use mayhap::sizing::bitmap::{dense_bytes, is_dense_smaller, sparse_bytes};
 
 use crate::failure::Failure;
-use crate::numbers::{format_count, format_size};
+use crate::numbers::{counted, format_count, format_size};
 
 /// Rust's `HashSet` (hashbrown), after it has grown to its keys.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,8 +46,9 @@ impl HashSet {
             keys,
             bytes: u64::try_from(table(keys, 16).saturating_add(strings)).ok(),
             assumes: format!(
-                "keys of {length} bytes, each in a heap block of {allocation}: with pointer and length 17 bytes in each \
-                 bucket, a power of two of buckets, at most 7/8 full"
+                "keys of {}, each in a heap block of {allocation}: with pointer and length 17 bytes in each bucket, a power \
+                 of two of buckets, at most 7/8 full",
+                counted(length, "byte")
             ),
             lines_if_present: 3,
             lines_if_absent: 1,
@@ -74,9 +75,9 @@ impl ExactBitmap {
     pub(super) fn new(range: u64, keys: Option<u64>) -> Result<Self, Failure> {
         if range < keys.unwrap_or(1) {
             return Err(Failure::Message(format!(
-                "a range of {range} numbers has no room for {} different keys; --range is how many numbers there are to \
-                 choose from",
-                keys.unwrap_or(1)
+                "a range of {} has no room for {}; --range is how many numbers there are to choose from",
+                counted(range, "number"),
+                counted(keys.unwrap_or(1), "different key")
             )));
         }
         Ok(Self { range, keys })

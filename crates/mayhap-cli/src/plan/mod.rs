@@ -28,28 +28,28 @@ use report::Report;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// Number of keys: 5000, 100M, 1B, 1e8
-    #[arg(short = 'n', long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true)]
+    #[arg(short = 'n', long, value_name = "COUNT", value_parser = parse_count)]
     keys: Option<u64>,
 
     /// Rate of false positives: 1%, 0.01, 1e-6, 1/1000
-    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate, allow_negative_numbers = true)]
+    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate)]
     rate: Option<f64>,
 
     /// Memory to use at most: 64MiB, 1.5GB
-    #[arg(short = 'm', long, value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true)]
+    #[arg(short = 'm', long, value_name = "SIZE", value_parser = parse_size)]
     memory: Option<u64>,
 
     /// Bits to set for each key, often called hash functions
-    #[arg(short = 'k', long, value_name = "COUNT", allow_negative_numbers = true,
+    #[arg(short = 'k', long, value_name = "COUNT",
           value_parser = clap::value_parser!(u32).range(1..=64))]
     hashes: Option<u32>,
 
     /// Average length of the keys in bytes, for the exact set; without it, 8-byte integers are assumed
-    #[arg(long, value_name = "BYTES", value_parser = parse_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_count)]
     key_bytes: Option<u64>,
 
     /// The keys are integers from a range of so many numbers: 10B for ten digits
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "COUNT", value_parser = parse_count)]
     range: Option<u64>,
 
     /// What another system makes of -n keys at the rate -p: its call, and what that really costs there

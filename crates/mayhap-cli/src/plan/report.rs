@@ -6,7 +6,7 @@ use super::catalogue::WORST_RATE;
 use super::exact::{ExactBitmap, HashSet};
 use super::filters::{Candidate, Kind};
 use crate::columns::table;
-use crate::numbers::{format_count, format_rate, format_size};
+use crate::numbers::{counted, format_count, format_rate, format_size};
 
 /// Below this rate the smallest filter is recommended: a blocked one would need over a sixth more memory, and more and
 /// more of it the lower the rate.
@@ -166,8 +166,7 @@ const HEADER: [&str; COLUMNS] =
 fn filter_row(candidate: &Candidate) -> [String; COLUMNS] {
     let Candidate { kind, .. } = *candidate;
     let label = match (kind, candidate.hashes) {
-        (Kind::Classic, Some(1)) => format!("{}, 1 bit", kind.label()),
-        (Kind::Classic, Some(hashes)) => format!("{}, {hashes} bits", kind.label()),
+        (Kind::Classic, Some(hashes)) => format!("{}, {}", kind.label(), counted(u64::from(hashes), "bit")),
         _ => kind.label(),
     };
     [

@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     no_keys: bool,
 
     /// Compare with this rate instead of the one in the file: 1%, 1e-6, 1/1000
-    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate, allow_negative_numbers = true)]
+    #[arg(short = 'p', long, value_name = "RATE", value_parser = parse_rate)]
     rate: Option<f64>,
 
     /// Absent keys to ask for [default: enough to expect 400 wrong answers, between 1M and 200M, and no more than 20

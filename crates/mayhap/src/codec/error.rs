@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::header::{Kind, Version};
 use crate::bits::AllocError;
+use crate::counted::Counted;
 
 /// Why bytes are not a file this version can use, or can't be made into one.
 ///
@@ -153,7 +154,8 @@ impl fmt::Display for FormatError {
                 Version::CURRENT.major
             ),
             Self::Truncated { needed, got } => {
-                write!(f, "the file is cut off: {got} bytes of {needed}; copy it again, or build it again")
+                let got = Counted(*got, "byte");
+                write!(f, "the file is cut off: {got} of {needed}; copy it again, or build it again")
             }
             Self::TrailingBytes { file_length } => write!(
                 f,
@@ -187,8 +189,9 @@ impl fmt::Display for FormatError {
             Self::TooLarge { bytes, limit } => {
                 write!(
                     f,
-                    "the file needs {bytes} bytes and the limit is {limit}; \
-                     raise the limit if the file is to be trusted"
+                    "the file needs {} and the limit is {limit}; \
+                     raise the limit if the file is to be trusted",
+                    Counted(*bytes, "byte")
                 )
             }
             Self::OutOfMemory { bytes } => {
@@ -199,7 +202,8 @@ impl fmt::Display for FormatError {
             }
             Self::WrongBody { section, expected, got } => write!(
                 f,
-                "section {section} is {expected} bytes long by its header, and {got} bytes were handed over"
+                "section {section} is {} long by its header, and {got} were handed over",
+                Counted(*expected, "byte")
             ),
             Self::AfterFailure => {
                 write!(f, "an earlier read or write of this file failed; start it from the beginning")

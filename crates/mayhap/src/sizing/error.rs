@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::limits::MAX_HASHES;
+use crate::counted::Counted;
 
 /// Why a filter can't be sized as asked. The message says what to change.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -166,19 +167,21 @@ impl fmt::Display for SizingError {
             }
             Self::RateTooLow { asked, lowest, keys } if lowest < 1.0 => write!(
                 f,
-                "a rate of {asked:e} is too low for {keys} keys with 64-bit digests; ask for {:.3e} or more, or plan \
-                 for fewer keys",
-                rounded_up(lowest)
+                "a rate of {asked:e} is too low for {} with 64-bit digests; ask for {:.3e} or more{}",
+                Counted(keys, "key"),
+                rounded_up(lowest),
+                if keys > 1 { ", or plan for fewer keys" } else { "" }
             ),
             Self::RateTooLow { keys, .. } => {
                 write!(f, "{keys} keys are too many for 64-bit digests; plan for fewer keys")
             }
             Self::RateOutOfReach { asked, lowest, keys, of, instead } if lowest < 1.0 => write!(
                 f,
-                "a rate of {asked:e} is too low for {keys} keys {of}; ask for {lowest:.2e} or more, or {instead}"
+                "a rate of {asked:e} is too low for {} {of}; ask for {lowest:.2e} or more, or {instead}",
+                Counted(keys, "key")
             ),
             Self::RateOutOfReach { asked, keys, of, instead, .. } => {
-                write!(f, "a rate of {asked:e} is too low for {keys} keys {of}; {instead}")
+                write!(f, "a rate of {asked:e} is too low for {} {of}; {instead}", Counted(keys, "key"))
             }
             Self::Incomplete { missing, give } => write!(f, "{missing}; give {give}"),
             Self::EmptyUniverse => f.write_str(
@@ -198,29 +201,35 @@ impl fmt::Display for SizingError {
             ),
             Self::TooLarge { bytes, limit } => write!(
                 f,
-                "the filter needs {bytes} bytes and the limit is {limit}; plan for fewer keys or a higher rate, or \
-                 raise the limit"
+                "the filter needs {} and the limit is {limit}; plan for fewer keys or a higher rate, or raise the limit",
+                Counted(bytes, "byte")
             ),
             Self::TooSmall { bytes, needed } => write!(
                 f,
-                "{bytes} bytes are too few; give at least {needed} bytes, or plan for fewer keys or a higher rate"
+                "{} {} too few; give at least {}, or plan for fewer keys or a higher rate",
+                Counted(bytes, "byte"),
+                if bytes == 1 { "is" } else { "are" },
+                Counted(needed, "byte")
             ),
             Self::BlocksOutOfRange { got, multiple_of } => {
-                write!(f, "{got} blocks don't fit this shape; give a positive multiple of {multiple_of}")
+                let blocks = Counted(got, "block");
+                let verb = if got == 1 { "doesn't" } else { "don't" };
+                write!(f, "{blocks} {verb} fit this shape; give a positive multiple of {multiple_of}")
             }
             Self::CounterBitsOutOfRange { got, most } => {
-                write!(f, "a counter of {got} bits is impossible; give 1 to {most}")
+                write!(f, "a counter of {} is impossible; give 1 to {most}", Counted(got.into(), "bit"))
             }
             Self::GenerationsOutOfRange { got, most: 0 } => {
-                write!(f, "a window of length 0 has no {got} generations; give it a length of at least {got}")
+                write!(f, "a window of length 0 has no generations; give it a length of at least {got}")
             }
             Self::GenerationsOutOfRange { got, most } => {
                 write!(f, "{got} generations don't fit this window; give 1 to {most}")
             }
             Self::ForeignPlan { bits, hashes, takes } => write!(
                 f,
-                "the other system makes no filter of {bits} bits and {hashes} hashes per key, only of {takes}; \
-                 choose another size or rate"
+                "the other system makes no filter of {} and {} per key, only of {takes}; choose another size or rate",
+                Counted(bits, "bit"),
+                Counted(hashes.into(), "hash")
             ),
             Self::BurstOutOfRange { got } => {
                 write!(f, "a burst of {got} is less than the even share; give 1 or more")
@@ -344,11 +353,11 @@ mod tests {
             ),
             (
                 SizingError::GenerationsOutOfRange { got: 4, most: 0 },
-                "a window of length 0 has no 4 generations; give it a length of at least 4",
+                "a window of length 0 has no generations; give it a length of at least 4",
             ),
             (
                 SizingError::ForeignPlan { bits: 0, hashes: 1, takes: "64 or more bits" },
-                "the other system makes no filter of 0 bits and 1 hashes per key, only of 64 or more bits; choose \
+                "the other system makes no filter of 0 bits and 1 hash per key, only of 64 or more bits; choose \
                  another size or rate",
             ),
             (

@@ -5,7 +5,7 @@ use mayhap::formats::leveldb::badger::badger_bits_per_key;
 use mayhap::sizing::classic;
 
 use super::{Offer, Wish};
-use crate::numbers::format_rate;
+use crate::numbers::{counted, format_rate};
 
 /// More bits per key than any rate that a 32-bit hash can give asks for.
 const MOST_BITS: u32 = 64;
@@ -19,7 +19,12 @@ pub(super) fn offers(Wish { keys, rate }: Wish) -> (Vec<Offer>, Vec<String>) {
     let enough = (1..=MOST_BITS).find(|bits| expected_rate(BloomPolicy::new(*bits), keys) <= rate);
     if let Some(bits) = enough {
         let call = format!("options.filter_policy = leveldb::NewBloomFilterPolicy({bits});");
-        offers.push(offer(format!("{bits} bits per key"), vec![call], BloomPolicy::new(bits), keys));
+        offers.push(offer(
+            format!("{} per key", counted(u64::from(bits), "bit")),
+            vec![call],
+            BloomPolicy::new(bits),
+            keys,
+        ));
         if bits > 1 {
             offers.push(offer(
                 format!("{} would be too few", bits - 1),
@@ -35,7 +40,7 @@ pub(super) fn offers(Wish { keys, rate }: Wish) -> (Vec<Offer>, Vec<String>) {
         ));
     }
     let badgers = badger_bits_per_key(keys, rate);
-    let name = format!("badger, {badgers} bits per key");
+    let name = format!("badger, {badgers} {} per key", if badgers == 1 { "bit" } else { "bits" });
     offers.push(offer(name, Vec::new(), BloomPolicy::badger(badgers), keys));
     remarks.push(
         "Bits per key are a whole number, and k is that times 0.69, cut. LevelDB makes one filter for each block of data \

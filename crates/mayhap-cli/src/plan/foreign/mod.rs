@@ -89,8 +89,9 @@ impl ForeignReport {
             ]
         }));
         let mut text = format!(
-            "{} keys at {} in {}\n\n{}\n",
+            "{} {} at {} in {}\n\n{}\n",
             format_count(self.wish.keys),
+            if self.wish.keys == 1 { "key" } else { "keys" },
             format_rate(self.wish.rate),
             self.system.title(),
             table(&rows)

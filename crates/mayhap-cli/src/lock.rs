@@ -14,14 +14,17 @@ use crate::failure::{Failure, say};
 
 /// The right to change a filter file.
 #[derive(Debug)]
+#[must_use = "it is given back when this is dropped"]
 pub(crate) struct Lock {
+    /// Where links lead to, so that the file has one lock for all who want to change it.
+    filter: PathBuf,
     path: PathBuf,
     _file: File,
 }
 
 impl Lock {
     /// Takes the lock of a filter file, when its holder is done.
-    pub(super) fn take(filter: &Path, quiet: bool) -> Result<Self, Failure> {
+    pub(crate) fn take(filter: &Path, quiet: bool) -> Result<Self, Failure> {
         let mut has_told = quiet;
         Self::acquire(filter, |holder| {
             if !has_told {
@@ -42,13 +45,19 @@ impl Lock {
         })
     }
 
+    /// The file that is locked: what its name led to when the lock was taken, whatever becomes of links meanwhile.
+    pub(crate) fn filter(&self) -> &Path {
+        &self.filter
+    }
+
     /// Takes the lock, and waits for its holder if `wait` says so.
-    fn acquire(filter: &Path, mut wait: impl FnMut(&str) -> Result<(), Failure>) -> Result<Self, Failure> {
-        let path = path_of(filter);
-        let failed = |error: io::Error| {
-            Failure::Message(format!("cannot lock {} by {}: {error}", filter.display(), path.display()))
-        };
+    fn acquire(name: &Path, mut wait: impl FnMut(&str) -> Result<(), Failure>) -> Result<Self, Failure> {
         loop {
+            let filter = end_of(name);
+            let path = path_of(&filter);
+            let failed = |error: io::Error| {
+                Failure::Message(format!("cannot lock {} by {}: {error}", name.display(), path.display()))
+            };
             let mut file = OpenOptions::new()
                 .read(true)
                 .write(true)
@@ -64,14 +73,15 @@ impl Lock {
                 }
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
-            // Whoever held it has taken its name away meanwhile, and somebody else may have made another.
-            if is_still_at(&file, &path) {
+            // Whoever held it has taken its name away meanwhile, and somebody else may have made another; or the link
+            // leads to another file now.
+            if is_still_at(&file, &path) && end_of(name) == filter {
                 // Who we are, for those who wait. They do without if it can't be written.
                 let _ = file
                     .set_len(0)
                     .and_then(|()| file.rewind())
                     .and_then(|()| write!(file, "{}", process::id()));
-                return Ok(Self { path, _file: file });
+                return Ok(Self { filter, path, _file: file });
             }
         }
     }
@@ -85,6 +95,11 @@ impl Drop for Lock {
         #[cfg(not(unix))]
         let _ = &self.path;
     }
+}
+
+/// Where links lead to; the name itself if no file has it yet.
+fn end_of(name: &Path) -> PathBuf {
+    fs::canonicalize(name).unwrap_or_else(|_| name.to_owned())
 }
 
 fn path_of(filter: &Path) -> PathBuf {
