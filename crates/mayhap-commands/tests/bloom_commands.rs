@@ -262,6 +262,35 @@ fn limits_hold_before_memory_is_taken() {
     }
 }
 
+/// What counts is the room there is when a filter grows, not what there was when it was made.
+#[test]
+fn filters_grow_into_the_room_that_there_is_now() {
+    let add = |memory: &Memory, key: &str, from: u32| {
+        let items: Vec<String> = (from..from + 2_000).map(|number| format!("item:{number}")).collect();
+        memory
+            .reply(&["BF.MADD", key].into_iter().chain(items.iter().map(String::as_str)).collect::<Vec<_>>())
+    };
+    for layout in LAYOUTS {
+        let memory = Memory::with_layout(layout);
+        assert_eq!(memory.run("BF.RESERVE early 0.01 100"), Reply::OK);
+        memory.room.store(1_000, Ordering::Relaxed);
+        assert_eq!(memory.run("BF.RESERVE late 0.01 100"), Reply::OK);
+        for key in ["early", "late"] {
+            let Reply::Array(answers) = add(&memory, key, 0) else {
+                panic!("{layout}: {key} ignores the limit")
+            };
+            assert!(answers.len() >= 100 && answers.last().is_some_and(Reply::is_error), "{layout} {key}");
+        }
+        memory.room.store(u64::MAX, Ordering::Relaxed);
+        for key in ["early", "late"] {
+            assert!(matches!(add(&memory, key, 10_000), Reply::Flags(_)), "{layout} {key}");
+            memory.set("filter-max-bytes", "1kb");
+            assert!(matches!(add(&memory, key, 20_000), Reply::Array(_)), "{layout} {key}");
+            memory.set("filter-max-bytes", "64gb");
+        }
+    }
+}
+
 #[test]
 fn the_whole_of_info_follows_the_counts() {
     for layout in LAYOUTS {

@@ -68,7 +68,7 @@ impl Recipe {
                     None => builder,
                 };
                 let filter = filter.build().map_err(|error| self.refusal(&error))?;
-                Ok(Value::Bloom(filter.into_shared()))
+                Ok(Value::native_bloom(filter))
             }
             Layout::RedisBloom => {
                 // Its maker knows no limit.
@@ -165,7 +165,7 @@ impl Seed {
     }
 }
 
-/// Bytes that a new filter may take, and grow to.
+/// Bytes that a new filter may take.
 pub(super) fn max_bytes<K: Keyspace>(host: &K) -> u64 {
     host.settings().filter_max_bytes().min(host.room())
 }

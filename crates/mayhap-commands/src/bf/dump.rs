@@ -122,16 +122,12 @@ fn load<K: Keyspace>(host: &K, key: &[u8], iterator: i64, bytes: &[u8]) -> Resul
         // Two who load the same key: the other one has finished.
         Err(TransferError::NotUnderWay) if host.find(key).is_some() => Err(Reply::error(errors::ITEM_EXISTS)),
         Err(TransferError::NotUnderWay) => Err(Reply::error(errors::NOT_FOUND)),
-        // How far it may grow is for us to say, and not for the file.
-        Ok(Some(Value::Bloom(filter))) => {
-            Ok(Some(Value::Bloom(filter.into_owned().with_max_bytes(max_bytes).into_shared())))
-        }
         taken => Ok(taken?),
     }
 }
 
 fn native_value(file: &[u8], options: &ReadOptions) -> Result<Value, Error> {
-    Ok(Value::Bloom(ScalableBloom::from_bytes_with(file, options)?.into_shared()))
+    Ok(Value::native_bloom(ScalableBloom::from_bytes_with(file, options)?))
 }
 
 /// A dump of RedisBloom's on its way in: its pieces may come in any order.

@@ -13,6 +13,7 @@ use super::create::{limits, max_bytes};
 use super::errors;
 use super::filter::{Cuckoo, read, with, write};
 use super::reserve::exists;
+use crate::allowance::Allowance;
 use crate::transfer::{Arriving, Coverage, NativeLoad, Piece, TransferError};
 use crate::words::integer;
 use crate::{Created, Keyspace, NativeCuckoo, Outcome, Reply, Value};
@@ -131,7 +132,7 @@ fn load<K: Keyspace>(host: &K, key: &[u8], position: i64, bytes: &[u8]) -> Resul
     }
     if NativeLoad::begins(position, bytes) {
         let hasher = &host.settings().hasher;
-        let load = NativeLoad::new(bytes, Kind::SCALABLE_CUCKOO, hasher, max_bytes(host, 0), native_value)?;
+        let load = NativeLoad::new(bytes, Kind::SCALABLE_CUCKOO, hasher, max_bytes(host), native_value)?;
         transfers.begin_load(now, key, Box::new(load))?;
     }
     match transfers.take(now, key, position, bytes) {
@@ -159,11 +160,13 @@ impl RedisCuckooLoad {
         if header.len() != HEADER_BYTES {
             return Err(Reply::error(errors::BAD_HEADER));
         }
-        let filter = RedisCuckoo::from_header(header, &limits(host, 0)).map_err(|error| match error {
-            FormatError::TooLarge { bytes, limit } => errors::too_large(bytes, limit),
-            FormatError::OutOfMemory { .. } => Reply::error(errors::NO_MEMORY),
-            _ => Reply::error(errors::NOT_CREATED),
-        })?;
+        let filter = RedisCuckoo::from_header(header, &limits(&Allowance::new(host), 0)).map_err(
+            |error| match error {
+                FormatError::TooLarge { bytes, limit } => errors::too_large(bytes, limit),
+                FormatError::OutOfMemory { .. } => Reply::error(errors::NO_MEMORY),
+                _ => Reply::error(errors::NOT_CREATED),
+            },
+        )?;
         let arrived = Coverage::new(filter.slots());
         Ok(Self { filter, arrived })
     }
