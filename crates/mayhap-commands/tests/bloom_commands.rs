@@ -326,3 +326,27 @@ fn the_whole_of_info_follows_the_counts() {
         assert_eq!(layers.len(), 2);
     }
 }
+
+/// Rates are sums of tiny numbers: they must not come out of the difference of large ones.
+#[test]
+fn low_rates_are_told_exactly() {
+    for layout in LAYOUTS {
+        let memory = Memory::with_layout(layout);
+        assert_eq!(memory.run("BF.RESERVE k 1e-14 100"), Reply::OK);
+        for number in 0..60 {
+            memory.run(&format!("BF.ADD k item:{number}"));
+        }
+        let rate = |fields: &[(Reply, Reply)]| {
+            let field = fields.iter().find(|(label, _)| *label == Reply::Simple("Expected error rate now"));
+            match field {
+                Some((_, Reply::Double(rate))) => *rate,
+                other => panic!("{other:?}"),
+            }
+        };
+        let Reply::Map(fields) = memory.run("BF.INFO k FULL") else { panic!() };
+        let Some((_, Reply::Array(layers))) = fields.last() else { panic!() };
+        let [Reply::Map(layer)] = layers.as_slice() else { panic!("{layers:?}") };
+        let (whole, part) = (rate(&fields), rate(layer));
+        assert!(part > 0.0 && (whole / part - 1.0).abs() < 1e-9, "{layout}: {whole}, not {part}");
+    }
+}

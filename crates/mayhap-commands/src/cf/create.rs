@@ -42,9 +42,11 @@ const MOST_LAYERS: u64 = 1024;
 impl Recipe {
     /// What `CF.ADD` makes.
     pub(super) fn from_settings(settings: &Settings) -> Self {
+        let bucket_size = settings.cf_bucket_size();
         Self {
-            capacity: settings.cf_initial_size(),
-            bucket_size: settings.cf_bucket_size(),
+            // The two are set one after the other, so neither can be refused for not suiting the other.
+            capacity: settings.cf_initial_size().max(2 * bucket_size),
+            bucket_size,
             max_iterations: settings.cf_max_iterations(),
             expansion: settings.cf_expansion_factor(),
             rate: settings.cf_error_rate(),
