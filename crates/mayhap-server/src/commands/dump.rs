@@ -133,6 +133,10 @@ fn value_of(context: &Context<'_>, bytes: &[u8]) -> Result<Value, Reply> {
 fn refusal(error: &Error) -> Reply {
     match error {
         Error::Format(FormatError::BadChecksum { what: Part::Payload }) => Reply::error(WRONG_CHECKSUM),
+        // Nothing is wrong with the data.
+        Error::Format(FormatError::TooLarge { bytes, limit }) => Reply::error_of(format!(
+            "ERR Insufficient memory: it would take {bytes} bytes, and {limit} are left for it"
+        )),
         error => Reply::error_of(format!("ERR Bad data format: {error}")),
     }
 }
