@@ -71,6 +71,10 @@ impl Recipe {
                 Ok(Value::native_bloom(filter))
             }
             Layout::RedisBloom => {
+                if self.first_link_rate() == 0.0 {
+                    // Half of the lowest number that there is.
+                    return Err(Reply::error(errors::NOT_CREATED));
+                }
                 // Its maker knows no limit.
                 let bytes = redisbloom_bytes(self.capacity, self.first_link_rate());
                 if bytes > max_bytes {
