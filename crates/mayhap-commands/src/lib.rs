@@ -10,6 +10,7 @@
 //!                                  Keyspace ──► Value (a filter that many threads share)
 //! ```
 
+mod allowance;
 mod ask;
 pub mod bf;
 pub mod cf;

@@ -3,7 +3,7 @@
 use std::sync::RwLock;
 
 use mayhap::formats::redisbloom::{RedisBloom, RedisCuckoo};
-use mayhap::{Bitmap, ScalableCuckoo, SharedScalableBloom};
+use mayhap::{Bitmap, ScalableBloom, ScalableCuckoo, SharedScalableBloom};
 
 /// A filter, or a bitmap, that many threads use.
 ///
@@ -42,6 +42,12 @@ pub struct Bits {
 }
 
 impl Value {
+    /// A native Bloom filter. By itself it doesn't grow: each time that it is full, how far it may is decided anew.
+    #[must_use]
+    pub fn native_bloom(filter: ScalableBloom) -> Self {
+        Self::Bloom(filter.with_max_bytes(0).into_shared())
+    }
+
     /// What `TYPE` answers: the names that RedisBloom registers for its types.
     #[must_use]
     pub const fn type_name(&self) -> &'static str {

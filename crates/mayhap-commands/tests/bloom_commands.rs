@@ -262,6 +262,35 @@ fn limits_hold_before_memory_is_taken() {
     }
 }
 
+/// What counts is the room there is when a filter grows, not what there was when it was made.
+#[test]
+fn filters_grow_into_the_room_that_there_is_now() {
+    let add = |memory: &Memory, key: &str, from: u32| {
+        let items: Vec<String> = (from..from + 2_000).map(|number| format!("item:{number}")).collect();
+        memory
+            .reply(&["BF.MADD", key].into_iter().chain(items.iter().map(String::as_str)).collect::<Vec<_>>())
+    };
+    for layout in LAYOUTS {
+        let memory = Memory::with_layout(layout);
+        assert_eq!(memory.run("BF.RESERVE early 0.01 100"), Reply::OK);
+        memory.room.store(1_000, Ordering::Relaxed);
+        assert_eq!(memory.run("BF.RESERVE late 0.01 100"), Reply::OK);
+        for key in ["early", "late"] {
+            let Reply::Array(answers) = add(&memory, key, 0) else {
+                panic!("{layout}: {key} ignores the limit")
+            };
+            assert!(answers.len() >= 100 && answers.last().is_some_and(Reply::is_error), "{layout} {key}");
+        }
+        memory.room.store(u64::MAX, Ordering::Relaxed);
+        for key in ["early", "late"] {
+            assert!(matches!(add(&memory, key, 10_000), Reply::Flags(_)), "{layout} {key}");
+            memory.set("filter-max-bytes", "1kb");
+            assert!(matches!(add(&memory, key, 20_000), Reply::Array(_)), "{layout} {key}");
+            memory.set("filter-max-bytes", "64gb");
+        }
+    }
+}
+
 #[test]
 fn the_whole_of_info_follows_the_counts() {
     for layout in LAYOUTS {
@@ -295,5 +324,29 @@ fn the_whole_of_info_follows_the_counts() {
         assert!((measured / now - 1.0).abs() < 0.5, "{layout}: {measured}, not {now}");
         let Reply::Array(layers) = field("Layers") else { panic!() };
         assert_eq!(layers.len(), 2);
+    }
+}
+
+/// Rates are sums of tiny numbers: they must not come out of the difference of large ones.
+#[test]
+fn low_rates_are_told_exactly() {
+    for layout in LAYOUTS {
+        let memory = Memory::with_layout(layout);
+        assert_eq!(memory.run("BF.RESERVE k 1e-14 100"), Reply::OK);
+        for number in 0..60 {
+            memory.run(&format!("BF.ADD k item:{number}"));
+        }
+        let rate = |fields: &[(Reply, Reply)]| {
+            let field = fields.iter().find(|(label, _)| *label == Reply::Simple("Expected error rate now"));
+            match field {
+                Some((_, Reply::Double(rate))) => *rate,
+                other => panic!("{other:?}"),
+            }
+        };
+        let Reply::Map(fields) = memory.run("BF.INFO k FULL") else { panic!() };
+        let Some((_, Reply::Array(layers))) = fields.last() else { panic!() };
+        let [Reply::Map(layer)] = layers.as_slice() else { panic!("{layers:?}") };
+        let (whole, part) = (rate(&fields), rate(layer));
+        assert!(part > 0.0 && (whole / part - 1.0).abs() < 1e-9, "{layout}: {whole}, not {part}");
     }
 }

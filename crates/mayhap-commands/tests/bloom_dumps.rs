@@ -143,6 +143,29 @@ fn what_is_under_way_is_bounded() {
     assert_eq!(accepted, 4_095);
 }
 
+/// A client that lost its connection begins again, and isn't kept out by what it left behind.
+#[test]
+fn a_load_begun_anew_needs_the_room_of_one() {
+    for layout in LAYOUTS {
+        let mut memory = Memory::with_layout(layout);
+        assert_eq!(memory.run("BF.RESERVE k 0.01 12000000"), Reply::OK);
+        assert_eq!(memory.run("BF.ADD k item"), Reply::Flag(true));
+        let pieces = dump(&memory, "k");
+        let limit = 30 << 20;
+        memory.transfers = Transfers::with_limit(limit);
+        memory.room.store(limit, Ordering::Relaxed);
+        assert_eq!(load(&memory, "copy", &pieces[0]), Reply::OK);
+        let Reply::Error(text) = load(&memory, "other", &pieces[0]) else { panic!("{layout}") };
+        let refused = "ERR Insufficient memory to create filter: it would take ";
+        assert!(text.starts_with(refused), "{layout}: {text}");
+        for piece in &pieces {
+            assert_eq!(load(&memory, "copy", piece), Reply::OK, "{layout}");
+        }
+        assert_eq!(memory.run("BF.EXISTS copy item"), Reply::Flag(true));
+        assert_eq!(memory.transfers.bytes(), 0);
+    }
+}
+
 #[test]
 fn another_secret_key_is_told_at_the_first_piece() {
     let (ours, theirs) = (Memory::with_key(1), Memory::with_key(2));

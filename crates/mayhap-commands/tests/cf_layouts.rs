@@ -352,3 +352,20 @@ fn runs_on_missing_and_other_keys() {
     }
     assert!(memory.find(b"k").is_some());
 }
+
+/// The settings are changed one by one: whatever they are, `CF.ADD` makes a filter of them.
+#[test]
+fn usual_filters_have_two_buckets_at_least() {
+    for layout in ["native", "redisbloom"] {
+        let memory = Memory::with_layout(layout);
+        memory.set("cf-bucket-size", "255");
+        memory.set("cf-initial-size", "2");
+        assert_eq!(memory.run("CF.ADD k item"), Reply::Flag(true), "{layout}");
+        assert_eq!(memory.run("CF.INSERT l ITEMS item"), Reply::Added(vec![true]), "{layout}");
+        assert_eq!(memory.run("CF.EXISTS k item"), Reply::Flag(true), "{layout}");
+        let Reply::Error(text) = memory.run("CF.INSERT m CAPACITY 509 ITEMS item") else {
+            panic!("{layout}")
+        };
+        assert_eq!(text, "Capacity must be in the range [cf-bucket-size * 2, 1073741824]");
+    }
+}

@@ -243,3 +243,24 @@ fn damaged_headers_take_no_more_than_they_may() {
         assert!(memory.reply(&[b"CF.LOADCHUNK".as_slice(), b"cut", b"1", &header[..place]]).is_error());
     }
 }
+
+/// A client that lost its connection begins again, and isn't kept out by what it left behind.
+#[test]
+fn a_load_begun_anew_needs_the_room_of_one() {
+    for layout in ["native", "redisbloom"] {
+        let memory = Memory::with_layout(layout);
+        memory.run("CF.RESERVE k 20000000");
+        memory.run("CF.ADD k item");
+        let Reply::Array(dump) = memory.run("CF.SCANDUMP k 0") else { panic!("{layout}") };
+        let [Reply::Integer(position), Reply::Bulk(first)] = dump.as_slice() else { panic!("{layout}") };
+        let position = position.to_string();
+        let load = |key: &str| {
+            memory.reply(&[b"CF.LOADCHUNK".as_slice(), key.as_bytes(), position.as_bytes(), first])
+        };
+        // 34 MB, and what a native dump of it keeps.
+        memory.room.store(memory.transfers.bytes() + (50 << 20), Ordering::Relaxed);
+        assert_eq!((load("copy"), load("copy")), (Reply::OK, Reply::OK), "{layout}");
+        let Reply::Error(text) = load("other") else { panic!("{layout}") };
+        assert!(text.starts_with("ERR Insufficient memory: it would take "), "{layout}: {text}");
+    }
+}

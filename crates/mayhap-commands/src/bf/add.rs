@@ -3,6 +3,7 @@
 use super::create::Recipe;
 use super::errors;
 use super::filter::Bloom;
+use crate::allowance::Allowance;
 use crate::ask::TOGETHER;
 use crate::{Created, Effect, Keyspace, Outcome, Reply};
 
@@ -13,7 +14,7 @@ pub(super) fn add<K: Keyspace>(host: &K, key: &[u8], item: &[u8]) -> Outcome {
         Err(reply) => return reply.into(),
     };
     let Some(filter) = found.filter() else { return Reply::error(errors::WRONG_TYPE).into() };
-    match filter.add(host, item) {
+    match filter.add(&Allowance::new(host), item) {
         Ok(new) => Outcome { reply: Reply::Flag(new), effect: found.effect(new) },
         Err(reply) => Outcome { reply, effect: found.effect(false) },
     }
@@ -53,11 +54,12 @@ pub(crate) fn run<K: Keyspace>(host: &K, key: &[u8], items: &[&[u8]], replies: &
     let Some(filter) = found.filter() else {
         return refuse(Reply::error(errors::WRONG_TYPE), items.len(), replies);
     };
+    let allowance = Allowance::new(host);
     let mut changed = false;
     let mut new = [false; TOGETHER];
     for items in items.chunks(TOGETHER) {
         let new = new.get_mut(..items.len()).unwrap_or_default();
-        let failed = filter.add_each(host, items, new).err();
+        let failed = filter.add_each(&allowance, items, new).err();
         let answered = failed.as_ref().map_or(items.len(), |(place, _)| *place);
         let new = new.get(..answered).unwrap_or_default();
         changed |= new.contains(&true);
@@ -67,7 +69,7 @@ pub(crate) fn run<K: Keyspace>(host: &K, key: &[u8], items: &[&[u8]], replies: &
         // Each command stands for itself, so those after the one that failed are tried; one by one, because most will
         // fail the same way, and a batch would ask for all the others each time.
         for item in items.get(place + 1..).unwrap_or_default() {
-            let added = filter.add(host, item);
+            let added = filter.add(&allowance, item);
             changed |= added == Ok(true);
             replies.push(added.map_or_else(|reply| reply, Reply::Flag));
         }
@@ -110,6 +112,7 @@ fn add_each_command<K: Keyspace>(
         });
         ends.find(|end| *end > place).unwrap_or(items.len())
     };
+    let allowance = Allowance::new(host);
     let mut new = vec![false; items.len()];
     let mut failed = Vec::new();
     let mut from = 0;
@@ -118,7 +121,7 @@ fn add_each_command<K: Keyspace>(
         let end = if failed.is_empty() { items.len() } else { end_of_command(from) };
         let to = end.min(from + TOGETHER);
         let (Some(now), Some(answers)) = (items.get(from..to), new.get_mut(from..to)) else { break };
-        match filter.add_each(host, now, answers) {
+        match filter.add_each(&allowance, now, answers) {
             Ok(()) => from = to,
             Err((place, reply)) => {
                 failed.push((from + place, reply));

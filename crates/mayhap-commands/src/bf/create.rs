@@ -68,9 +68,13 @@ impl Recipe {
                     None => builder,
                 };
                 let filter = filter.build().map_err(|error| self.refusal(&error))?;
-                Ok(Value::Bloom(filter.into_shared()))
+                Ok(Value::native_bloom(filter))
             }
             Layout::RedisBloom => {
+                if self.first_link_rate() == 0.0 {
+                    // Half of the lowest number that there is.
+                    return Err(Reply::error(errors::NOT_CREATED));
+                }
                 // Its maker knows no limit.
                 let bytes = redisbloom_bytes(self.capacity, self.first_link_rate());
                 if bytes > max_bytes {
@@ -165,7 +169,7 @@ impl Seed {
     }
 }
 
-/// Bytes that a new filter may take, and grow to.
+/// Bytes that a new filter may take.
 pub(super) fn max_bytes<K: Keyspace>(host: &K) -> u64 {
     host.settings().filter_max_bytes().min(host.room())
 }

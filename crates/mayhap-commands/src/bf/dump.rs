@@ -106,32 +106,34 @@ fn load_into<K: Keyspace>(
 fn load<K: Keyspace>(host: &K, key: &[u8], iterator: i64, bytes: &[u8]) -> Result<Option<Value>, Reply> {
     let (transfers, now) = (host.transfers(), host.now());
     let Ok(iterator) = u64::try_from(iterator) else { return Err(Reply::error(errors::NOT_FOUND)) };
+    let begins_native = NativeLoad::begins(iterator, bytes);
+    if iterator == 1 || begins_native {
+        // Before anybody asks for room: what this load takes the place of must not stand in its way.
+        transfers.abort_load(key);
+        transfers.expire(now);
+    }
     let max_bytes = max_bytes(host);
     if iterator == 1 {
-        transfers.expire(now);
         let load = RedisBloomLoad::new(bytes, max_bytes.min(transfers.room()))?;
         transfers.begin_load(now, key, Box::new(load))?;
         return Ok(None);
     }
-    if NativeLoad::begins(iterator, bytes) {
+    if begins_native {
         let hasher = &host.settings().hasher;
-        let load = NativeLoad::new(bytes, Kind::SCALABLE_BLOOM, hasher, max_bytes, native_value)?;
+        let load = NativeLoad::new(bytes, Kind::SCALABLE_BLOOM, hasher, max_bytes, native_value);
+        let load = load.map_err(|error| native_refusal(&error))?;
         transfers.begin_load(now, key, Box::new(load))?;
     }
     match transfers.take(now, key, iterator, bytes) {
         // Two who load the same key: the other one has finished.
         Err(TransferError::NotUnderWay) if host.find(key).is_some() => Err(Reply::error(errors::ITEM_EXISTS)),
         Err(TransferError::NotUnderWay) => Err(Reply::error(errors::NOT_FOUND)),
-        // How far it may grow is for us to say, and not for the file.
-        Ok(Some(Value::Bloom(filter))) => {
-            Ok(Some(Value::Bloom(filter.into_owned().with_max_bytes(max_bytes).into_shared())))
-        }
         taken => Ok(taken?),
     }
 }
 
 fn native_value(file: &[u8], options: &ReadOptions) -> Result<Value, Error> {
-    Ok(Value::Bloom(ScalableBloom::from_bytes_with(file, options)?.into_shared()))
+    Ok(Value::native_bloom(ScalableBloom::from_bytes_with(file, options)?))
 }
 
 /// A dump of RedisBloom's on its way in: its pieces may come in any order.
@@ -176,6 +178,14 @@ fn header_refusal(error: &FormatError) -> Reply {
         FormatError::TooLarge { bytes, limit } => errors::too_large(*bytes, *limit),
         FormatError::OutOfMemory { .. } => Reply::error(errors::NO_MEMORY),
         _ => Reply::error(errors::BAD_DATA),
+    }
+}
+
+/// What is said of the first piece of a native dump.
+fn native_refusal(error: &FormatError) -> Reply {
+    match error {
+        FormatError::TooLarge { bytes, limit } => errors::too_large(*bytes, *limit),
+        error => refusal(error),
     }
 }
 

@@ -6,6 +6,7 @@ use mayhap::formats::redisbloom::{RedisBloom, RedisHash};
 use mayhap::{Digest, Growth, InsertError, SharedScalableBloom};
 
 use super::errors;
+use crate::allowance::Allowance;
 use crate::ask::{Ask, TOGETHER};
 use crate::{Keyspace, Reply, Value};
 
@@ -49,14 +50,22 @@ impl<'a> Bloom<'a> {
     ///
     /// # Errors
     /// When there is no room for it: what the client is answered.
-    pub(super) fn add<K: Keyspace>(self, host: &K, item: &[u8]) -> Result<bool, Reply> {
+    pub(super) fn add<K: Keyspace>(self, allowance: &Allowance<'_, K>, item: &[u8]) -> Result<bool, Reply> {
         match self {
-            Self::Native(filter) => filter.insert(item).map_err(|error| refusal(&error, scales(filter))),
+            Self::Native(filter) => {
+                let digest = filter.hash(item);
+                loop {
+                    match filter.insert_hash(digest) {
+                        Err(error) if may_grow(allowance, filter, &error) => {}
+                        added => return added.map_err(|error| refusal(&error, scales(filter))),
+                    }
+                }
+            }
             Self::RedisBloom(filter) => {
                 let mut filter = write(filter);
                 let hash = filter.hash(item);
                 if filter.room() == 0 && filter.is_scaling() && !filter.contains_hash(hash) {
-                    check_growth(host, &filter)?;
+                    check_growth(allowance, &filter)?;
                 }
                 filter.add_hash(hash).map_err(|error| refusal(&error, filter.is_scaling()))
             }
@@ -70,15 +79,14 @@ impl<'a> Bloom<'a> {
     /// filter, those after it are not.
     pub(super) fn add_each<K: Keyspace>(
         self,
-        host: &K,
+        allowance: &Allowance<'_, K>,
         items: &[&[u8]],
         new: &mut [bool],
     ) -> Result<(), (usize, Reply)> {
         match self {
             Self::Native(filter) => {
                 let mut digests = [Digest::new(0); TOGETHER];
-                let added = filter.insert_hashes(hash_each(filter, items, &mut digests), new);
-                added.map_err(|(place, error)| (place, refusal(&error, scales(filter))))
+                add_to_native(allowance, filter, hash_each(filter, items, &mut digests), new)
             }
             Self::RedisBloom(filter) => {
                 let mut filter = write(filter);
@@ -87,7 +95,7 @@ impl<'a> Bloom<'a> {
                     *hash = filter.hash(*item);
                 }
                 let count = items.len().min(TOGETHER);
-                add_to_redisbloom(host, &mut filter, hashes.get(..count).unwrap_or_default(), new)
+                add_to_redisbloom(allowance, &mut filter, hashes.get(..count).unwrap_or_default(), new)
             }
         }
     }
@@ -115,9 +123,42 @@ fn hash_each<'d>(
     digests.get(..items.len()).unwrap_or_default()
 }
 
+/// After each growth it goes on where it was refused.
+fn add_to_native<K: Keyspace>(
+    allowance: &Allowance<'_, K>,
+    filter: &SharedScalableBloom,
+    digests: &[Digest],
+    new: &mut [bool],
+) -> Result<(), (usize, Reply)> {
+    let mut from = 0;
+    loop {
+        let (Some(rest), Some(answers)) = (digests.get(from..), new.get_mut(from..)) else { return Ok(()) };
+        let Err((place, error)) = filter.insert_hashes(rest, answers) else { return Ok(()) };
+        from += place;
+        if !may_grow(allowance, filter, &error) {
+            return Err((from, refusal(&error, scales(filter))));
+        }
+    }
+}
+
+/// Whether a native filter was refused for its size alone, and may grow to it now.
+#[cold]
+fn may_grow<K: Keyspace>(
+    allowance: &Allowance<'_, K>,
+    filter: &SharedScalableBloom,
+    error: &InsertError,
+) -> bool {
+    let InsertError::TooLarge { bytes, .. } = error else { return false };
+    let may_grow = *bytes <= allowance.most_bytes(filter.len_bytes());
+    if may_grow {
+        filter.raise_max_bytes(*bytes);
+    }
+    may_grow
+}
+
 /// RedisBloom's filter grows without asking; so it is asked to only where it may.
 fn add_to_redisbloom<K: Keyspace>(
-    host: &K,
+    allowance: &Allowance<'_, K>,
     filter: &mut RedisBloom,
     hashes: &[RedisHash],
     new: &mut [bool],
@@ -135,7 +176,7 @@ fn add_to_redisbloom<K: Keyspace>(
         };
         let Some(first) = now.first() else { return Ok(()) };
         if room == 0 && filter.is_scaling() && !filter.contains_hash(*first) {
-            check_growth(host, filter).map_err(|reply| (place, reply))?;
+            check_growth(allowance, filter).map_err(|reply| (place, reply))?;
         }
         let (answered, outcome) = filter.add_hashes(now, answer);
         outcome.map_err(|error| (place + answered, refusal(&error, filter.is_scaling())))?;
@@ -143,10 +184,9 @@ fn add_to_redisbloom<K: Keyspace>(
     }
 }
 
-fn check_growth<K: Keyspace>(host: &K, filter: &RedisBloom) -> Result<(), Reply> {
-    let more = filter.next_link_bytes().unwrap_or(u64::MAX);
-    let limit = host.settings().filter_max_bytes();
-    if more > host.room() || filter.data_bytes().saturating_add(more) > limit {
+fn check_growth<K: Keyspace>(allowance: &Allowance<'_, K>, filter: &RedisBloom) -> Result<(), Reply> {
+    let (now, more) = (filter.data_bytes(), filter.next_link_bytes().unwrap_or(u64::MAX));
+    if now.saturating_add(more) > allowance.most_bytes(now) {
         return Err(refusal(&InsertError::Full, true));
     }
     Ok(())

@@ -158,7 +158,8 @@ impl Figures {
     fn full(&self) -> Reply {
         let bytes: f64 = self.layers.iter().map(|layer| layer.bytes as f64).sum();
         let set: f64 = self.layers.iter().map(|layer| layer.expected_fill * layer.bytes as f64).sum();
-        let right: f64 = self.layers.iter().map(|layer| 1.0 - layer.expected_rate).product();
+        // By logarithms: 1 minus the product of 1 - r knows no rate below 10⁻¹⁶, and low ones to few digits.
+        let right: f64 = self.layers.iter().map(|layer| (-layer.expected_rate).ln_1p()).sum();
         let planned: f64 = self.layers.iter().map(|layer| layer.planned_rate).sum();
         // Sums of fractions: a rounding error isn't a broken promise.
         let is_over_plan = planned > self.rate * (1.0 + f64::EPSILON * 1024.0)
@@ -166,7 +167,7 @@ impl Figures {
         let seed = self.seed.map_or(Reply::Null, |seed| Reply::text(&format!("{seed:016x}")));
         let more = [
             (Reply::Simple("Seed"), seed),
-            (Reply::Simple("Expected error rate now"), Reply::Double(1.0 - right)),
+            (Reply::Simple("Expected error rate now"), Reply::Double(-right.exp_m1())),
             (Reply::Simple("Fill"), Reply::Double(if bytes > 0.0 { set / bytes } else { 0.0 })),
             (Reply::Simple("Over plan"), Reply::Flag(is_over_plan)),
             (Reply::Simple("Layers"), Reply::Array(self.layers.iter().map(Layer::reply).collect())),

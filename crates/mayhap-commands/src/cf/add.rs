@@ -4,6 +4,7 @@ use super::create::{Recipe, find_or_make};
 use super::errors;
 use super::filter::{Answer, Cuckoo, Mode};
 use super::reserve::capacity_in_range;
+use crate::allowance::Allowance;
 use crate::ask::TOGETHER;
 use crate::spec::CommandId;
 use crate::words::integer;
@@ -16,7 +17,7 @@ pub(super) fn add<K: Keyspace>(host: &K, key: &[u8], item: &[u8], mode: Mode) ->
         Err(reply) => return reply.into(),
     };
     let Some(filter) = Cuckoo::of(&held) else { return Reply::error(errors::WRONG_TYPE).into() };
-    let answer = filter.add(host, item, mode);
+    let answer = filter.add(&Allowance::new(host), item, mode);
     Outcome { reply: reply(answer), effect: effect(is_new, answer == Ok(true)) }
 }
 
@@ -32,11 +33,12 @@ pub(crate) fn run<K: Keyspace>(host: &K, key: &[u8], items: &[&[u8]], replies: &
         Err(reply) => return refuse_all(&reply),
     };
     let Some(filter) = Cuckoo::of(&held) else { return refuse_all(&Reply::error(errors::WRONG_TYPE)) };
+    let allowance = Allowance::new(host);
     let mut changed = false;
     let mut answers = [const { Ok(false) }; TOGETHER];
     for items in items.chunks(TOGETHER) {
         let answers = answers.get_mut(..items.len()).unwrap_or_default();
-        filter.add_each(host, items, Mode::Always, answers);
+        filter.add_each(&allowance, items, Mode::Always, answers);
         changed |= answers.contains(&Ok(true));
         replies.extend(answers.iter().map(|answer| reply(*answer)));
     }
@@ -56,7 +58,7 @@ pub(super) fn insert<K: Keyspace>(host: &K, key: &[u8], words: &[&[u8]], mode: M
         Err(reply) => return reply.into(),
     };
     let Some(filter) = Cuckoo::of(&held) else { return Reply::error(errors::WRONG_TYPE).into() };
-    let answers = match filter.add_all(host, items, mode) {
+    let answers = match filter.add_all(&Allowance::new(host), items, mode) {
         Ok(answers) => answers,
         Err(refusal) => return Outcome { reply: refusal.into(), effect: effect(is_new, false) },
     };

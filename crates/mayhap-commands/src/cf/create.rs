@@ -9,6 +9,7 @@ use mayhap::sizing::SizingError;
 use mayhap::{Error, ScalableCuckoo};
 
 use super::errors;
+use crate::allowance::Allowance;
 use crate::settings::{Layout, Settings};
 use crate::{Created, Keyspace, NativeCuckoo, Reply, Value};
 
@@ -41,9 +42,11 @@ const MOST_LAYERS: u64 = 1024;
 impl Recipe {
     /// What `CF.ADD` makes.
     pub(super) fn from_settings(settings: &Settings) -> Self {
+        let bucket_size = settings.cf_bucket_size();
         Self {
-            capacity: settings.cf_initial_size(),
-            bucket_size: settings.cf_bucket_size(),
+            // The two are set one after the other, so neither can be refused for not suiting the other.
+            capacity: settings.cf_initial_size().max(2 * bucket_size),
+            bucket_size,
             max_iterations: settings.cf_max_iterations(),
             expansion: settings.cf_expansion_factor(),
             rate: settings.cf_error_rate(),
@@ -55,7 +58,7 @@ impl Recipe {
     /// # Errors
     /// What the client is answered.
     pub(super) fn make<K: Keyspace>(&self, host: &K) -> Result<Value, Reply> {
-        let max_bytes = max_bytes(host, 0);
+        let max_bytes = max_bytes(host);
         match host.settings().cf_layout() {
             Layout::Native => {
                 let filter = self.native(host.settings(), max_bytes).build();
@@ -152,15 +155,16 @@ pub(super) fn find_or_make<K: Keyspace>(
     }
 }
 
-/// Bytes that a filter which has so many may take, and grow to.
-pub(super) fn max_bytes<K: Keyspace>(host: &K, now: u64) -> u64 {
-    host.settings().filter_max_bytes().min(host.room().saturating_add(now))
+/// Bytes that a new filter may take.
+pub(super) fn max_bytes<K: Keyspace>(host: &K) -> u64 {
+    Allowance::new(host).most_bytes(0)
 }
 
 /// How far a filter of RedisBloom's which has so many bytes may grow.
-pub(super) fn limits<K: Keyspace>(host: &K, now: u64) -> CuckooLimits {
-    let max_expansions = u32::try_from(host.settings().cf_max_expansions()).unwrap_or(u32::MAX);
-    CuckooLimits { max_expansions, max_bytes: max_bytes(host, now) }
+pub(super) fn limits<K: Keyspace>(allowance: &Allowance<'_, K>, now: u64) -> CuckooLimits {
+    let max_expansions = allowance.host.settings().cf_max_expansions();
+    let max_expansions = u32::try_from(max_expansions).unwrap_or(u32::MAX);
+    CuckooLimits { max_expansions, max_bytes: allowance.most_bytes(now) }
 }
 
 fn refusal(error: &Error) -> Reply {

@@ -13,6 +13,7 @@ use super::create::{limits, max_bytes};
 use super::errors;
 use super::filter::{Cuckoo, read, with, write};
 use super::reserve::exists;
+use crate::allowance::Allowance;
 use crate::transfer::{Arriving, Coverage, NativeLoad, Piece, TransferError};
 use crate::words::integer;
 use crate::{Created, Keyspace, NativeCuckoo, Outcome, Reply, Value};
@@ -125,18 +126,33 @@ fn load_into<K: Keyspace>(
 fn load<K: Keyspace>(host: &K, key: &[u8], position: i64, bytes: &[u8]) -> Result<Option<Value>, Reply> {
     let (transfers, now) = (host.transfers(), host.now());
     let Ok(position) = u64::try_from(position) else { return Err(Reply::error(errors::NOT_FOUND)) };
+    let begins_native = NativeLoad::begins(position, bytes);
+    if position == 1 || begins_native {
+        // Before anybody asks for room: what this load takes the place of must not stand in its way.
+        transfers.abort_load(key);
+        transfers.expire(now);
+    }
     if position == 1 {
         transfers.begin_load(now, key, Box::new(RedisCuckooLoad::new(host, bytes)?))?;
         return Ok(None);
     }
-    if NativeLoad::begins(position, bytes) {
+    if begins_native {
         let hasher = &host.settings().hasher;
-        let load = NativeLoad::new(bytes, Kind::SCALABLE_CUCKOO, hasher, max_bytes(host, 0), native_value)?;
+        let load = NativeLoad::new(bytes, Kind::SCALABLE_CUCKOO, hasher, max_bytes(host), native_value);
+        let load = load.map_err(|error| native_refusal(&error))?;
         transfers.begin_load(now, key, Box::new(load))?;
     }
     match transfers.take(now, key, position, bytes) {
         Err(TransferError::NotUnderWay) => Err(Reply::error(errors::NOT_FOUND)),
         taken => Ok(taken?),
+    }
+}
+
+/// What is said of the first piece of a native dump.
+fn native_refusal(error: &FormatError) -> Reply {
+    match error {
+        FormatError::TooLarge { bytes, limit } => errors::too_large(*bytes, *limit),
+        error => Reply::error_of(format!("ERR {error}")),
     }
 }
 
@@ -159,11 +175,13 @@ impl RedisCuckooLoad {
         if header.len() != HEADER_BYTES {
             return Err(Reply::error(errors::BAD_HEADER));
         }
-        let filter = RedisCuckoo::from_header(header, &limits(host, 0)).map_err(|error| match error {
-            FormatError::TooLarge { bytes, limit } => errors::too_large(bytes, limit),
-            FormatError::OutOfMemory { .. } => Reply::error(errors::NO_MEMORY),
-            _ => Reply::error(errors::NOT_CREATED),
-        })?;
+        let filter = RedisCuckoo::from_header(header, &limits(&Allowance::new(host), 0)).map_err(
+            |error| match error {
+                FormatError::TooLarge { bytes, limit } => errors::too_large(bytes, limit),
+                FormatError::OutOfMemory { .. } => Reply::error(errors::NO_MEMORY),
+                _ => Reply::error(errors::NOT_CREATED),
+            },
+        )?;
         let arrived = Coverage::new(filter.slots());
         Ok(Self { filter, arrived })
     }

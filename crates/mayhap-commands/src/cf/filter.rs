@@ -7,6 +7,7 @@ use mayhap::{Digest, InsertError};
 
 use super::create::limits;
 use super::errors;
+use crate::allowance::Allowance;
 use crate::ask::{Ask, TOGETHER};
 use crate::{Keyspace, NativeCuckoo, Reply, Value};
 
@@ -102,32 +103,38 @@ impl<'a> Cuckoo<'a> {
     }
 
     /// Adds one item.
-    pub(super) fn add<K: Keyspace>(self, host: &K, item: &[u8], mode: Mode) -> Answer {
+    pub(super) fn add<K: Keyspace>(self, allowance: &Allowance<'_, K>, item: &[u8], mode: Mode) -> Answer {
         match self {
             Self::Native(filter) => {
                 let mut filter = write(filter);
-                filter.set_limit(host);
+                filter.set_limit(allowance);
                 filter.add(item, mode)
             }
             Self::RedisBloom(filter) => {
                 let hash = RedisCuckoo::hash(item);
-                add_to_redisbloom(&mut write_limited(host, filter), hash, mode)
+                add_to_redisbloom(&mut write_limited(allowance, filter), hash, mode)
             }
         }
     }
 
     /// Adds at most [`TOGETHER`] items as so many commands would, one after the other.
-    pub(super) fn add_each<K: Keyspace>(self, host: &K, items: &[&[u8]], mode: Mode, answers: &mut [Answer]) {
+    pub(super) fn add_each<K: Keyspace>(
+        self,
+        allowance: &Allowance<'_, K>,
+        items: &[&[u8]],
+        mode: Mode,
+        answers: &mut [Answer],
+    ) {
         match self {
             Self::Native(filter) => {
                 let mut filter = write(filter);
-                filter.set_limit(host);
+                filter.set_limit(allowance);
                 filter.add_each(items, mode, answers);
             }
             Self::RedisBloom(filter) => {
                 let mut hashes = [0; TOGETHER];
                 let hashes = hash_each(items, &mut hashes);
-                add_each_to_redisbloom(&mut write_limited(host, filter), hashes, mode, answers);
+                add_each_to_redisbloom(&mut write_limited(allowance, filter), hashes, mode, answers);
             }
         }
     }
@@ -141,20 +148,20 @@ impl<'a> Cuckoo<'a> {
     /// When no item can be added at all, in redisbloom layout.
     pub(super) fn add_all<K: Keyspace>(
         self,
-        host: &K,
+        allowance: &Allowance<'_, K>,
         items: &[&[u8]],
         mode: Mode,
     ) -> Result<Vec<Answer>, Refusal> {
         let Self::RedisBloom(filter) = self else {
             let mut answers = vec![Ok(false); items.len()];
             for (items, answers) in items.chunks(TOGETHER).zip(answers.chunks_mut(TOGETHER)) {
-                self.add_each(host, items, mode, answers);
+                self.add_each(allowance, items, mode, answers);
             }
             return Ok(answers);
         };
         let hashes: Vec<u64> = items.iter().map(|item| RedisCuckoo::hash(*item)).collect();
         let mut added = vec![Added::default(); items.len()];
-        let mut filter = write_limited(host, filter);
+        let mut filter = write_limited(allowance, filter);
         let outcome = match mode {
             Mode::Always => filter.add_hashes(&hashes, &mut added),
             Mode::Unique => filter.add_unique_hashes(&hashes, &mut added),
@@ -199,11 +206,11 @@ pub(super) fn write<T>(filter: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 
 /// For adding: the filter knows how far it may grow now.
 fn write_limited<'a, K: Keyspace>(
-    host: &K,
+    allowance: &Allowance<'_, K>,
     filter: &'a RwLock<RedisCuckoo>,
 ) -> RwLockWriteGuard<'a, RedisCuckoo> {
     let mut filter = write(filter);
-    let limits = limits(host, filter.memory_bytes());
+    let limits = limits(allowance, filter.memory_bytes());
     filter.set_limits(limits);
     filter
 }

@@ -4,8 +4,9 @@ use std::sync::RwLock;
 
 use mayhap::{Digest, InsertError};
 
-use super::create::{max_bytes, native_expansion};
+use super::create::native_expansion;
 use super::filter::{Answer, Mode, Refusal, write};
+use crate::allowance::Allowance;
 use crate::ask::TOGETHER;
 use crate::{Keyspace, NativeCuckoo};
 
@@ -16,8 +17,8 @@ const STEP: u64 = 1 << 12;
 
 impl NativeCuckoo {
     /// Says how far the filter may grow now.
-    pub(super) fn set_limit<K: Keyspace>(&mut self, host: &K) {
-        let limit = max_bytes(host, self.filter.len_bytes());
+    pub(super) fn set_limit<K: Keyspace>(&mut self, allowance: &Allowance<'_, K>) {
+        let limit = allowance.most_bytes(self.filter.len_bytes());
         self.filter.set_max_bytes(Some(limit));
     }
 

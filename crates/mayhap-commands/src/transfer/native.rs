@@ -37,18 +37,18 @@ impl NativeLoad {
         hasher: &KeyHasher,
         max_bytes: u64,
         finish: Finish,
-    ) -> Result<Self, Reply> {
-        let header = Header::parse(first).map_err(|error| refused(&error))?;
+    ) -> Result<Self, FormatError> {
+        let header = Header::parse(first)?;
         if header.kind != kind {
-            return Err(refused(&FormatError::WrongKind { expected: kind, got: header.kind }));
+            return Err(FormatError::WrongKind { expected: kind, got: header.kind });
         }
         // Said now, and not after gigabytes have come.
         if let Some(expected) = header.hash.key_id.filter(|id| hasher.key_id() != Some(*id)) {
-            return Err(refused(&FormatError::WrongKey { expected, got: hasher.key_id() }));
+            return Err(FormatError::WrongKey { expected, got: hasher.key_id() });
         }
-        let needed = header.layout().map_err(|error| refused(&error))?.file_length();
+        let needed = header.layout()?.file_length();
         if needed > max_bytes {
-            return Err(refused(&FormatError::TooLarge { bytes: needed, limit: max_bytes }));
+            return Err(FormatError::TooLarge { bytes: needed, limit: max_bytes });
         }
         let options = ReadOptions::new().hasher(hasher.clone()).max_bytes(max_bytes);
         Ok(Self { bytes: Vec::new(), needed, options, finish })
@@ -64,7 +64,7 @@ impl NativeLoad {
         }
         self.bytes.try_reserve_exact(wanted - length).map_err(|_| {
             let bytes = wanted as u64;
-            refused(&FormatError::OutOfMemory { bytes })
+            Reply::error_of(format!("ERR {}", FormatError::OutOfMemory { bytes }))
         })
     }
 }
@@ -97,10 +97,6 @@ impl Arriving for NativeLoad {
 
 const MISPLACED: Reply =
     Reply::error("ERR this piece is not the next of the dump: load its pieces in their order");
-
-fn refused(error: &FormatError) -> Reply {
-    Reply::error_of(format!("ERR {error}"))
-}
 
 impl std::fmt::Debug for NativeLoad {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -93,7 +93,8 @@ impl Keyspace for Memory {
     }
 
     fn room(&self) -> u64 {
-        self.room.load(Ordering::Relaxed)
+        // As the server does: loads that are under way become values.
+        self.room.load(Ordering::Relaxed).saturating_sub(self.transfers.bytes())
     }
 
     fn settings(&self) -> &Settings {

@@ -5,20 +5,18 @@ use std::sync::{PoisonError, RwLock};
 use mayhap::{Error, ReadOptions, ScalableBloom};
 use mayhap_commands::{Bits, NativeCuckoo, Value};
 
-/// A copy of a value, with every bit where it is, which may grow to `max_bytes`.
+/// A copy of a value, with every bit where it is.
 ///
 /// A native Bloom filter is copied by way of its file: that is how its bits can be read while others add to it.
 ///
 /// # Errors
 /// When the memory can't be had.
-pub(super) fn copy(value: &Value, max_bytes: u64) -> Result<Value, Error> {
+pub(super) fn copy(value: &Value) -> Result<Value, Error> {
     Ok(match value {
         Value::Bloom(filter) => {
             let file = filter.to_bytes()?;
             let options = ReadOptions::new().hasher(filter.hasher().clone());
-            Value::Bloom(
-                ScalableBloom::from_bytes_with(&file, &options)?.with_max_bytes(max_bytes).into_shared(),
-            )
+            Value::native_bloom(ScalableBloom::from_bytes_with(&file, &options)?)
         }
         Value::RedisBloom(filter) => {
             Value::RedisBloom(RwLock::new(filter.read().unwrap_or_else(PoisonError::into_inner).clone()))

@@ -118,7 +118,7 @@ fn value_of(context: &Context<'_>, bytes: &[u8]) -> Result<Value, Reply> {
     let max_bytes = filters.filter_max_bytes().min(context.shared.keyspace.room());
     let options = ReadOptions::new().hasher(filters.hasher.clone()).max_bytes(max_bytes);
     if payload::is_one(bytes) {
-        return payload::read(bytes, &options, max_bytes).map_err(|error| refusal(&error));
+        return payload::read(bytes, &options).map_err(|error| refusal(&error));
     }
     match RedisValue::from_dump_with(bytes, &options) {
         Ok(RedisValue::Bloom(filter)) => Ok(Value::RedisBloom(RwLock::new(filter))),
@@ -133,6 +133,10 @@ fn value_of(context: &Context<'_>, bytes: &[u8]) -> Result<Value, Reply> {
 fn refusal(error: &Error) -> Reply {
     match error {
         Error::Format(FormatError::BadChecksum { what: Part::Payload }) => Reply::error(WRONG_CHECKSUM),
+        // Nothing is wrong with the data.
+        Error::Format(FormatError::TooLarge { bytes, limit }) => Reply::error_of(format!(
+            "ERR Insufficient memory: it would take {bytes} bytes, and {limit} are left for it"
+        )),
         error => Reply::error_of(format!("ERR Bad data format: {error}")),
     }
 }

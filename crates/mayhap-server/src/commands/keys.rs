@@ -168,8 +168,7 @@ fn copy_key(
     if entry.bytes() > keyspace.room() {
         return Err(errors::OUT_OF_MEMORY);
     }
-    let max_bytes = context.shared.settings.filters.filter_max_bytes().min(keyspace.room());
-    let value = copy::copy(&entry.value, max_bytes).map_err(|_| errors::OUT_OF_MEMORY)?;
+    let value = copy::copy(&entry.value).map_err(|_| errors::OUT_OF_MEMORY)?;
     let expires_at = entry.expires_at();
     if replace {
         keyspace.replace(to, value, expires_at, context.now).map_err(|_| errors::OUT_OF_MEMORY)?;

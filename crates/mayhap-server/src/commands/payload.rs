@@ -57,11 +57,11 @@ pub(super) fn of(value: &Value) -> Result<Vec<u8>, FormatError> {
     Ok(payload)
 }
 
-/// The value of a payload. It may grow to `max_bytes`: how far is for us to say, and not for the file.
+/// The value of a payload.
 ///
 /// # Errors
 /// When it is damaged, too large, of another kind, or made with another secret key.
-pub(super) fn read(payload: &[u8], options: &ReadOptions, max_bytes: u64) -> Result<Value, Error> {
+pub(super) fn read(payload: &[u8], options: &ReadOptions) -> Result<Value, Error> {
     let wrong = FormatError::BadChecksum { what: Part::Payload };
     let (checked, expected) = payload.split_last_chunk::<8>().ok_or_else(|| wrong.clone())?;
     let (inner, version) = checked.split_last_chunk::<2>().ok_or_else(|| wrong.clone())?;
@@ -72,9 +72,7 @@ pub(super) fn read(payload: &[u8], options: &ReadOptions, max_bytes: u64) -> Res
     let (count, file) = inner.split_first_chunk::<8>().ok_or(wrong)?;
     let count = u64::from_le_bytes(*count);
     match Header::parse(file)?.kind {
-        Kind::SCALABLE_BLOOM => Ok(Value::Bloom(
-            ScalableBloom::from_bytes_with(file, options)?.with_max_bytes(max_bytes).into_shared(),
-        )),
+        Kind::SCALABLE_BLOOM => Ok(Value::native_bloom(ScalableBloom::from_bytes_with(file, options)?)),
         Kind::SCALABLE_CUCKOO => {
             let filter = ScalableCuckoo::from_bytes_with(file, options)?;
             Ok(Value::Cuckoo(RwLock::new(NativeCuckoo { filter, deleted: count })))

@@ -88,6 +88,45 @@ fn copies_need_room() {
     assert_eq!(desk.ask("COPY a b"), "-OOM command not allowed when used memory > 'maxmemory'.");
 }
 
+/// However filters grow, in many commands or in one, they stay below `maxmemory` together.
+#[test]
+fn growing_filters_share_the_memory() {
+    let numbers: Vec<String> = (0..80_000).map(|number| number.to_string()).collect();
+    let add = |desk: &mut Desk, command: &[&'static str], numbers: &[String]| {
+        let words = command.iter().map(|word| word.as_bytes());
+        desk.send(&words.chain(numbers.iter().map(String::as_bytes)).collect::<Vec<_>>())
+    };
+    for layout in ["native", "redisbloom"] {
+        let settings = [
+            ("maxmemory", "100kb"),
+            ("bf-layout", layout),
+            ("cf-layout", layout),
+            ("cf-expansion-factor", "2"),
+        ];
+        for (one, other) in [
+            (&["BF.MADD", "a"] as &[_], &["BF.MADD", "b"] as &[_]),
+            (&["CF.INSERT", "a", "ITEMS"], &["CF.INSERT", "b", "ITEMS"]),
+        ] {
+            let mut desk = Desk::with(&settings);
+            let refused = add(&mut desk, one, &numbers);
+            // The locks of layers that come with one command are counted when it is over.
+            let used = desk.shared.keyspace.used_bytes();
+            assert!((25_000..=115_000).contains(&used), "{layout} {one:?}: {used}");
+            let refused = String::from_utf8_lossy(&refused);
+            assert!(refused.ends_with("its limit\r\n") || refused.contains(":-1\r\n"), "{layout} {one:?}");
+
+            desk.ask("FLUSHALL");
+            assert_eq!(desk.shared.keyspace.used_bytes(), 0);
+            for numbers in numbers.chunks(500) {
+                add(&mut desk, one, numbers);
+                add(&mut desk, other, numbers);
+            }
+            let used = desk.shared.keyspace.used_bytes();
+            assert!((25_000..=105_000).contains(&used), "{layout} {one:?} and {other:?}: {used}");
+        }
+    }
+}
+
 #[test]
 fn keys_are_found_by_patterns() {
     let mut desk = Desk::new();

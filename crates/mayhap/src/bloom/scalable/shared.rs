@@ -43,7 +43,9 @@ use crate::sizing::{BlockedPlan, SizingError, lowest_rate};
 /// ```
 pub struct SharedScalableBloom {
     layers: Layers,
+    /// All but the most bytes, which are beside it.
     settings: Settings,
+    max_bytes: AtomicU64,
     hasher: KeyHasher,
     /// Held by whoever makes a layer, or keeps others from making one: what the layer to come will be, if it is known.
     growing: Mutex<Option<Box<Coming>>>,
@@ -69,8 +71,13 @@ impl ScalableBloom {
                 inserted: AtomicU64::new(inserted),
             });
         }
-        let growing = Mutex::new(self.coming);
-        SharedScalableBloom { layers, settings: self.settings, hasher: self.hasher, growing }
+        SharedScalableBloom {
+            layers,
+            settings: self.settings,
+            max_bytes: AtomicU64::new(self.settings.max_bytes),
+            hasher: self.hasher,
+            growing: Mutex::new(self.coming),
+        }
     }
 }
 
@@ -78,9 +85,10 @@ impl SharedScalableBloom {
     /// Takes the filter back from the threads. Nothing is copied.
     #[must_use]
     pub fn into_owned(self) -> ScalableBloom {
+        let settings = self.settings();
         let mut layers: Vec<Layer> = self.layers.into_layers().map(SharedLayer::into_owned).collect();
         let Some(newest) = layers.pop() else { unreachable!("a filter has a layer") };
-        ScalableBloom { older: layers, newest, settings: self.settings, hasher: self.hasher, coming: None }
+        ScalableBloom { older: layers, newest, settings, hasher: self.hasher, coming: None }
     }
 
     /// The digest of a key, for the `*_hash` methods of this filter and of others with an equal hasher.
@@ -206,7 +214,7 @@ impl SharedScalableBloom {
             Some(newest) if self.layers.count() == count && newest.is_full() => newest,
             _ => return Ok(()),
         };
-        let layer = self.settings.next_layer(count, self.len_bytes(), &self.hasher, &mut coming)?;
+        let layer = self.settings().next_layer(count, self.len_bytes(), &self.hasher, &mut coming)?;
         let layer = SharedLayer {
             filter: layer.filter.into_shared(),
             planned: layer.planned,
@@ -222,7 +230,7 @@ impl SharedScalableBloom {
     /// # Errors
     /// When the memory can't be had.
     pub fn to_bytes(&self) -> Result<Vec<u8>, FormatError> {
-        self.file(&self.settings)
+        self.file(&self.settings())
     }
 
     /// [`to_bytes`](Self::to_bytes), without the [limit](super::ScalableBuilder::max_bytes) to its growth: for a host
@@ -325,6 +333,25 @@ impl SharedScalableBloom {
         self.settings.layer(u32::try_from(self.layer_count()).unwrap_or(u32::MAX)).err()
     }
 
+    /// The most bytes it may grow to; `u64::MAX` when there is no limit.
+    #[must_use]
+    pub fn max_bytes(&self) -> u64 {
+        self.max_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Lets it grow to at least so many bytes.
+    ///
+    /// For a host whose limit is one for all its filters, and moves: it makes a filter with no room to grow
+    /// ([`ScalableBloom::with_max_bytes`]), and when an insert is refused with [`InsertError::TooLarge`], decides, and lets
+    /// it grow to the bytes that the error names.
+    pub fn raise_max_bytes(&self, limit: u64) {
+        self.max_bytes.fetch_max(limit, Ordering::Relaxed);
+    }
+
+    fn settings(&self) -> Settings {
+        Settings { max_bytes: self.max_bytes(), ..self.settings }
+    }
+
     /// What happens when it is full.
     #[must_use]
     pub fn growth(&self) -> Growth {
@@ -400,7 +427,7 @@ impl fmt::Debug for SharedScalableBloom {
             .field("layers", &self.layer_count())
             .field("len", &self.len())
             .field("capacity", &self.capacity())
-            .field("settings", &self.settings)
+            .field("settings", &self.settings())
             .field("hasher", &self.hasher)
             .finish_non_exhaustive()
     }

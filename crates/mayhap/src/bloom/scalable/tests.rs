@@ -250,6 +250,26 @@ fn a_filter_that_saturates_says_so() {
 }
 
 #[test]
+fn a_host_lets_it_grow_step_by_step() {
+    let filter = ScalableBloom::with_rate(100, 0.01).unwrap().with_max_bytes(0).into_shared();
+    let mut steps = 0;
+    for digest in digests(0..2_000) {
+        while let Err(error) = filter.insert_hash(digest) {
+            let InsertError::TooLarge { bytes, limit } = error else { panic!("{error:?}") };
+            assert!(bytes > limit && limit == filter.len_bytes());
+            filter.raise_max_bytes(bytes);
+            steps += 1;
+        }
+    }
+    assert_eq!(steps + 1, filter.layer_count());
+    filter.raise_max_bytes(1);
+    assert_eq!(filter.max_bytes(), filter.len_bytes(), "it is never lowered");
+    assert!(digests(0..2_000).all(|digest| filter.contains_hash(digest)));
+    let bytes = filter.len_bytes();
+    assert_eq!(filter.into_owned().max_bytes(), bytes);
+}
+
+#[test]
 fn growth_stops_at_the_limit_of_bytes_and_changes_nothing() {
     let free = grown(1_000, 0.01, 2, 7_000);
     let limit = free.len_bytes();
