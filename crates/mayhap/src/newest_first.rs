@@ -43,8 +43,15 @@ pub(crate) fn do_in<L, D: Copy>(
     done: &mut [bool],
     act: impl Fn(L, &[D], &mut [bool]),
 ) {
-    let Some(newest) = layers.next() else { return done.fill(false) };
-    act(newest, digests, done);
+    done.fill(false);
+    // As long as none of them has been somewhere, there is no list to make: keys that came together are in one layer, and
+    // when they go they go together, too.
+    while let Some(layer) = layers.next() {
+        act(layer, digests, done);
+        if done.contains(&true) {
+            break;
+        }
+    }
     let Some(mut missing) = Missing::of(digests, done) else { return };
     for layer in layers {
         missing.ask(done, |digests, done| act(layer, digests, done));
@@ -144,7 +151,9 @@ impl<D: Copy> Missing<D> {
         let mut answers = [false; TOGETHER];
         let answers = &mut answers[..self.len];
         ask(self.digests(), answers);
-        self.leave_out(answers, found);
+        if answers.contains(&true) {
+            self.leave_out(answers, found);
+        }
     }
 
     #[inline(always)]

@@ -310,9 +310,13 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
                 part = part.or_in(part.seen.equal.zero(), self.part(blocks, bucket, number, wanted));
             }
         }
+        removal.found = part.seen.equal.not_zero();
+        if removal.found.are_none() {
+            // Not a layer that has these keys.
+            return;
+        }
         let bucket = part.words.each_down(part.before);
         let change = self.buckets.change_without(bucket, part.seen, wanted);
-        removal.found = part.seen.equal.not_zero();
         part.bytes.store_to(&mut removal.bytes);
         part.words.store_to(&mut removal.before);
         (part.words ^ change.each_up(part.before)).store_to(&mut removal.after);

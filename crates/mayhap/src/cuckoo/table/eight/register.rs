@@ -242,7 +242,7 @@ impl Lanes {
     }
 
     #[inline(always)]
-    fn are_none(self) -> bool {
+    pub(super) fn are_none(self) -> bool {
         self.0 == 0
     }
 
