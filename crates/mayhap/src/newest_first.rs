@@ -46,7 +46,7 @@ pub(crate) fn do_in<L, D: Copy>(
     done.fill(false);
     // As long as none of them has been somewhere, there is no list to make: keys that came together are in one layer, and
     // when they go they go together, too.
-    while let Some(layer) = layers.next() {
+    for layer in layers.by_ref() {
         act(layer, digests, done);
         if done.contains(&true) {
             break;
