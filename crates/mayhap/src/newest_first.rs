@@ -1,4 +1,5 @@
-//! Many keys and several layers: each layer, the newest first, sees all keys of a group before the next one does.
+//! Many keys and several layers: each layer, the newest first, sees all keys of a group before the next one does. Also adding to
+//! layers of which the newest may be full in the middle of a group.
 
 use core::iter;
 
