@@ -316,7 +316,7 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
             return;
         }
         let bucket = part.words.each_down(part.before);
-        let change = self.buckets.change_without(bucket, part.seen, wanted);
+        let change = self.all(0).or_in(removal.found, self.buckets.change_without(bucket, part.seen, wanted));
         part.bytes.store_to(&mut removal.bytes);
         part.words.store_to(&mut removal.before);
         (part.words ^ change.each_up(part.before)).store_to(&mut removal.after);
@@ -332,15 +332,12 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
         removed: &mut [bool; 8],
     ) {
         removal.found.answer(removed);
-        if removal.found.are_all() {
-            for lane in 0..8 {
-                self.take_out_of_lane(lane, blocks, removal, digests, removed);
-            }
-        } else {
-            // From one to the next, instead of asking each lane: what is there and what isn't can't be predicted.
-            for lane in removal.found.each() {
-                self.take_out_of_lane(lane, blocks, removal, digests, removed);
-            }
+        if removal.found.are_none() {
+            return;
+        }
+        // Who isn't there is written as it was: which lanes those are can't be predicted.
+        for lane in 0..8 {
+            self.take_out_of_lane(lane, blocks, removal, digests, removed);
         }
     }
 

@@ -230,25 +230,9 @@ impl Eight {
 }
 
 impl Lanes {
-    /// The numbers of these, the lowest first.
-    #[inline(always)]
-    pub(super) fn each(self) -> impl Iterator<Item = usize> {
-        let mut left = self.0;
-        core::iter::from_fn(move || {
-            let lane = (left != 0).then(|| left.trailing_zeros() as usize);
-            left &= left.wrapping_sub(1);
-            lane
-        })
-    }
-
     #[inline(always)]
     pub(super) fn are_none(self) -> bool {
         self.0 == 0
-    }
-
-    #[inline(always)]
-    pub(super) fn are_all(self) -> bool {
-        self.0 == u8::MAX
     }
 
     /// Eight answers: whether each is one of these.
