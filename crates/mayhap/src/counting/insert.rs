@@ -4,7 +4,7 @@ use super::CountingBloom;
 use super::kernel::{Change as _, Insert};
 use crate::bits::Block;
 use crate::bloom::kernel::{Answers, Source, Unasked};
-use crate::hash::{Digest, Digester as _, Key, eight_made_bytes};
+use crate::hash::{Digest, Digester as _, Key, collected_in_chunks, eight_made_bytes};
 
 impl CountingBloom {
     /// Adds a key, or another copy of it. True if it was new: certainly not in the set before.
@@ -84,9 +84,6 @@ impl CountingBloom {
     }
 }
 
-/// Digests collected from an iterator before they are added together.
-const EXTEND_BATCH: usize = 1024;
-
 /// Adds every key, in batches.
 impl<K: Key> Extend<K> for CountingBloom {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
@@ -98,18 +95,6 @@ impl<K: Key> Extend<K> for CountingBloom {
 /// Adds every digest, in batches.
 impl Extend<Digest> for CountingBloom {
     fn extend<I: IntoIterator<Item = Digest>>(&mut self, digests: I) {
-        let mut digests = digests.into_iter();
-        let mut batch = [Digest::new(0); EXTEND_BATCH];
-        loop {
-            let mut len = 0;
-            for (slot, digest) in batch.iter_mut().zip(digests.by_ref()) {
-                *slot = digest;
-                len += 1;
-            }
-            self.insert_batch(&batch[..len], Unasked::default());
-            if len < batch.len() {
-                return;
-            }
-        }
+        collected_in_chunks(digests, |digests| self.insert_batch(digests, Unasked::default()));
     }
 }

@@ -1,4 +1,4 @@
-//! Keys hashed a few hundred at a time, for batches that are compiled for digests alone.
+//! Keys hashed a few hundred at a time, for batches that are compiled for digests alone; and digests put together into batches.
 
 use super::{Digest, Key, KeyHasher};
 use crate::bits::prefetch_row;
@@ -24,4 +24,25 @@ pub(crate) fn in_chunks<K: Key, A, E>(
         each(digests, answers)?;
     }
     Ok(())
+}
+
+/// Hands over the digests of an iterator, as many together as a batch is worth.
+#[inline]
+pub(crate) fn collected_in_chunks(
+    digests: impl IntoIterator<Item = Digest>,
+    mut each: impl FnMut(&[Digest]),
+) {
+    let mut digests = digests.into_iter();
+    let mut chunk = [Digest::new(0); 4 * CHUNK];
+    loop {
+        let mut len = 0;
+        for (slot, digest) in chunk.iter_mut().zip(digests.by_ref()) {
+            *slot = digest;
+            len += 1;
+        }
+        each(&chunk[..len]);
+        if len < chunk.len() {
+            return;
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::BloomFilter;
 use crate::bits::Block;
 use crate::bloom::kernel::{Answers, Insert, InsertBatch, Keys, Parts, Unasked};
-use crate::hash::{Digest, Key, KeyHasher};
+use crate::hash::{Digest, Key, KeyHasher, collected_in_chunks};
 
 impl BloomFilter {
     /// Adds a key. True if it was new: certainly not in the set before.
@@ -77,9 +77,6 @@ impl<'a> Parts<'a> for &'a mut BloomFilter {
     }
 }
 
-/// Digests collected from an iterator before they are added together.
-const EXTEND_BATCH: usize = 1024;
-
 /// Adds every key, in batches.
 impl<K: Key> Extend<K> for BloomFilter {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
@@ -91,18 +88,6 @@ impl<K: Key> Extend<K> for BloomFilter {
 /// Adds every digest, in batches.
 impl Extend<Digest> for BloomFilter {
     fn extend<I: IntoIterator<Item = Digest>>(&mut self, digests: I) {
-        let mut digests = digests.into_iter();
-        let mut batch = [Digest::new(0); EXTEND_BATCH];
-        loop {
-            let mut len = 0;
-            for (slot, digest) in batch.iter_mut().zip(digests.by_ref()) {
-                *slot = digest;
-                len += 1;
-            }
-            self.insert_batch(&batch[..len], Unasked::default());
-            if len < batch.len() {
-                return;
-            }
-        }
+        collected_in_chunks(digests, |digests| self.insert_batch(digests, Unasked::default()));
     }
 }

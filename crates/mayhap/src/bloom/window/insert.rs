@@ -6,7 +6,7 @@ use super::{Generation, WindowBloom};
 use crate::bits::Owned;
 use crate::bloom::BloomFilter;
 use crate::bloom::chunks::{CHUNK, Hashed};
-use crate::hash::{Digest, Key};
+use crate::hash::{Digest, Key, collected_in_chunks};
 
 impl WindowBloom {
     /// Sees a key now. True if it was new: certainly not seen within the window that ends now.
@@ -186,24 +186,13 @@ impl<K: Key> Extend<K> for WindowBloom {
 /// Sees every digest, in batches, at the newest instant seen; by count, at the next ones.
 impl Extend<Digest> for WindowBloom {
     fn extend<I: IntoIterator<Item = Digest>>(&mut self, digests: I) {
-        let mut digests = digests.into_iter();
-        let mut batch = [Digest::new(0); CHUNK];
-        loop {
-            let mut len = 0;
-            for (slot, digest) in batch.iter_mut().zip(digests.by_ref()) {
-                *slot = digest;
-                len += 1;
-            }
-            let mut done = 0;
-            while done < len {
-                let end = done + self.step(len - done, NEWEST_SEEN);
+        collected_in_chunks(digests, |mut digests| {
+            while !digests.is_empty() {
+                let (now, later) = digests.split_at(self.step(digests.len(), NEWEST_SEEN));
                 // Nobody asks what was new, so the older generations needn't be.
-                self.newest_mut().extend(batch[done..end].iter().copied());
-                done = end;
+                self.newest_mut().extend(now.iter().copied());
+                digests = later;
             }
-            if len < batch.len() {
-                return;
-            }
-        }
+        });
     }
 }
