@@ -5,8 +5,9 @@ use core::iter;
 
 use crate::filter::InsertError;
 
-/// Keys in a group, at most: few enough for the first-level cache, and enough for the layers' own batches.
-pub(crate) const TOGETHER: usize = 512;
+/// Keys in a group, at most: few enough for the first-level cache, and so many that a layer's batch is worth its beginning
+/// even for the few that are left for the oldest.
+pub(crate) const TOGETHER: usize = 1024;
 
 /// Asks one layer after another for the keys of a group that are not `found` yet.
 #[inline(always)]

@@ -1,10 +1,11 @@
-//! Keys hashed a few hundred at a time, for batches that are compiled for digests alone; and digests put together into batches.
+//! Keys hashed a thousand at a time, for batches that are compiled for digests alone; and digests put together into batches.
 
 use super::{Digest, Key, KeyHasher};
 use crate::bits::prefetch_row;
 
-/// Digests in a chunk: enough to keep the memory busy, few enough for the stack and the first-level cache.
-const CHUNK: usize = 256;
+/// Digests in a chunk: enough to keep the memory busy, few enough for the stack and the first-level cache. Filters of several
+/// layers like them large: with 256, the few that are left for the oldest layers aren't worth a batch.
+const CHUNK: usize = 1024;
 
 /// Hands over the digests of the keys, a chunk at a time, with their part of the answers. The first error ends it.
 #[inline]
@@ -33,7 +34,7 @@ pub(crate) fn collected_in_chunks(
     mut each: impl FnMut(&[Digest]),
 ) {
     let mut digests = digests.into_iter();
-    let mut chunk = [Digest::new(0); 4 * CHUNK];
+    let mut chunk = [Digest::new(0); CHUNK];
     loop {
         let mut len = 0;
         for (slot, digest) in chunk.iter_mut().zip(digests.by_ref()) {
