@@ -23,7 +23,7 @@ mod native;
 mod under_way;
 
 pub(crate) use coverage::Coverage;
-pub(crate) use native::NativeLoad;
+pub(crate) use native::{NativeLoad, native_refusal};
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
