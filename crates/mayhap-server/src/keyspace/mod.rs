@@ -189,8 +189,9 @@ impl Keyspace {
         }
         pair.at(from_shard).remove(&(from_hash, from.into()));
         let old = pair.at(to_shard).insert((to_hash, to.into()), Arc::clone(&entry));
-        drop(pair);
+        // Before others can rename it.
         entry.set_key(to);
+        drop(pair);
         self.weigh(&entry);
         for shard in [from_shard, to_shard] {
             self.shards[shard].times.note([&entry].into_iter().chain(&old));

@@ -165,22 +165,30 @@ fn a_value_gets_another_name() {
     assert!(Arc::ptr_eq(&keyspace.find(b"b", NOW).unwrap(), &entry));
     assert!(keyspace.find(b"b", NOW + 5).is_none());
     // Between all pairs of shards, from several threads: nobody waits for ever, nothing is lost.
+    // Every other name is free, and all have different lengths, which are counted.
     let keyspace = Keyspace::new(0);
+    let name = |number: usize| vec![b'a'; number + 1];
     for number in 0..100 {
-        put(&keyspace, number.to_string());
+        put(&keyspace, name(2 * number));
     }
+    let renamed = AtomicU64::new(0);
     thread::scope(|scope| {
         for step in [1, 37, 99] {
-            let keyspace = &keyspace;
+            let (keyspace, renamed) = (&keyspace, &renamed);
             scope.spawn(move || {
-                for number in (0..100).cycle().take(5000) {
-                    let (from, to) = (number.to_string(), ((number + step) % 100).to_string());
-                    keyspace.rename(from.as_bytes(), to.as_bytes(), false, NOW);
+                for number in (0..200).cycle().take(5000) {
+                    let done = keyspace.rename(&name(number), &name((number + step) % 200), false, NOW);
+                    renamed.fetch_add((done == Renamed::Done).into(), Ordering::Relaxed);
                 }
             });
         }
     });
     assert_eq!(keyspace.len(), 100);
+    assert!(renamed.into_inner() > 1000);
+    let mut bytes = 0;
+    keyspace.for_each(NOW, |key, _| bytes += key.len() as u64);
+    let without_names = put(&Keyspace::new(0), b"").bytes();
+    assert_eq!(keyspace.used_bytes(), bytes + 100 * without_names);
 }
 
 #[test]
@@ -210,6 +218,29 @@ fn memory_is_counted_and_limited() {
     assert!(keyspace.replace(b"b", dense(1 << 14), None, NOW).is_ok());
     keyspace.clear();
     assert_eq!(keyspace.used_bytes(), 0);
+}
+
+#[test]
+fn a_value_that_is_renamed_while_it_grows_is_counted() {
+    let keyspace = Keyspace::new(0);
+    let (settings, transfers) = (Settings::new(KeyHasher::default()), Transfers::default());
+    let cache = WorkerCache::default();
+    let view = View {
+        keyspace: &keyspace,
+        settings: &settings,
+        transfers: &transfers,
+        cache: &cache,
+        gate: None,
+        now: NOW,
+    };
+    let entry = put(&keyspace, b"a");
+    let (found, before) = (view.find(b"a").unwrap(), keyspace.used_bytes());
+    keyspace.rename(b"a", b"b", true, NOW);
+    let Value::Bitmap(bits) = &*found else { panic!("it is a bitmap") };
+    bits.write().unwrap().set = Bitmap::dense(8 << 12).unwrap();
+    view.note_change(b"a");
+    assert!(keyspace.used_bytes() >= before + (1 << 12));
+    assert_eq!(keyspace.used_bytes(), entry.bytes());
 }
 
 #[test]

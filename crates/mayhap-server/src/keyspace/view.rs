@@ -85,8 +85,11 @@ impl View<'_> {
     /// After a command has changed the value of a key: counts its bytes again, and tells who watches it.
     pub(crate) fn note_change(&self, key: &[u8]) {
         self.keyspace.note_change(key);
-        if let Some(found) = mayhap_commands::Keyspace::find(self, key) {
-            self.keyspace.weigh(found.entry());
+        // The value that the command found: the key may mean another by now, and that value may have another key.
+        if let Some(remembered) = &*self.cache.last.borrow()
+            && remembered.key == key
+        {
+            self.keyspace.weigh(&remembered.entry.0);
         }
     }
 
