@@ -209,6 +209,7 @@ fn cluster(_: &Context<'_>, lines: &mut Lines) {
 fn keyspace(context: &Context<'_>, lines: &mut Lines) {
     let (keys, expiring) = (context.shared.keyspace.len() as u64, context.shared.keyspace.expiring());
     if keys > 0 {
+        // They are counted one after the other, and keys come and go meanwhile.
         lines.add("db0", format_args!("keys={keys},expires={},avg_ttl=0", expiring.min(keys)));
     }
 }

@@ -53,15 +53,9 @@ impl Entry {
         }
     }
 
-    /// Gives it another time to expire at, or none.
-    pub fn set_expires_at(&self, moment: Option<u64>) {
+    /// Gives it another time to expire at, or none. The shard that it is in has to know.
+    pub(super) fn set_expires_at(&self, moment: Option<u64>) {
         self.expires_at.store(moment.unwrap_or(NEVER), Ordering::Relaxed);
-    }
-
-    /// Gives it another time to expire at, if it is still this one.
-    pub fn swap_expires_at(&self, before: Option<u64>, moment: Option<u64>) -> bool {
-        let (before, moment) = (before.unwrap_or(NEVER), moment.unwrap_or(NEVER));
-        self.expires_at.compare_exchange(before, moment, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Whether it has not expired.
