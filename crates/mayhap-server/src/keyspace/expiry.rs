@@ -2,6 +2,8 @@
 //!
 //! Keys are removed in the order of their times, so nobody looks at those that have time left, however many they are.
 
+use std::sync::atomic::Ordering;
+
 use super::Keyspace;
 
 /// Keys that expired are removed so many at a time, so that the lock of a shard is never held for long.
@@ -12,6 +14,23 @@ impl Keyspace {
     #[must_use]
     pub fn expiring(&self) -> u64 {
         self.shards.iter().map(|shard| shard.read().expiring() as u64).sum()
+    }
+
+    /// How many keys were removed because their time had come, by whomever.
+    #[must_use]
+    pub fn expired(&self) -> u64 {
+        self.expired.load(Ordering::Relaxed)
+    }
+
+    /// Begins to count them anew.
+    pub fn reset_expired(&self) {
+        self.expired.store(0, Ordering::Relaxed);
+    }
+
+    pub(super) fn count_expired(&self, keys: u64) {
+        if keys > 0 {
+            self.expired.fetch_add(keys, Ordering::Relaxed);
+        }
     }
 
     /// Gives a key another time to expire at, or none, if the one that it has allows it. Whether it has been given.
@@ -40,6 +59,7 @@ impl Keyspace {
             while shard.read().next_end().is_some_and(|moment| moment <= now) {
                 let _held = hold();
                 let expired = shard.write().remove_expired(now, EXPIRE_AT_ONCE);
+                self.count_expired(expired.len() as u64);
                 removed += expired.len() as u64;
                 for ((_, key), entry) in expired {
                     self.discard(Some(entry));

@@ -49,6 +49,8 @@ pub struct Keyspace {
     generation: AtomicU64,
     room: Room,
     watchers: Watchers,
+    /// Keys that were removed because their time had come.
+    expired: AtomicU64,
     /// Where values go to be freed: giving back gigabytes takes time that no client should wait for.
     attic: Mutex<Option<Sender<Arc<Entry>>>>,
 }
@@ -74,6 +76,7 @@ impl Keyspace {
             generation: AtomicU64::new(0),
             room: Room::new(limit),
             watchers: Watchers::default(),
+            expired: AtomicU64::new(0),
             attic: Mutex::new(None),
         }
     }
@@ -86,7 +89,9 @@ impl Keyspace {
         if found.is_live(now) {
             return Some(found);
         }
-        self.remove_if(key, |entry| Arc::ptr_eq(entry, &found));
+        if self.remove_if(key, |entry| Arc::ptr_eq(entry, &found)) {
+            self.count_expired(1);
+        }
         None
     }
 
@@ -142,10 +147,11 @@ impl Keyspace {
     /// Removes a key. False if it was not there, or had expired.
     pub fn remove(&self, key: &[u8], now: u64) -> bool {
         let mut was_live = false;
-        self.remove_if(key, |entry| {
+        let is_removed = self.remove_if(key, |entry| {
             was_live = entry.is_live(now);
             true
         });
+        self.count_expired((is_removed && !was_live).into());
         was_live
     }
 
