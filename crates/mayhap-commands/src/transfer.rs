@@ -262,6 +262,13 @@ impl Transfers {
         value.map(Some).map_err(TransferError::Refused)
     }
 
+    /// Ends the load of a key that somebody has made meanwhile, if there is one. It still counts as
+    /// [loading](Self::is_loading), so that the pieces that follow, which may have been sent already, are known as what
+    /// they are: until one begins a load anew, or none has come for [`IDLE_MS`].
+    pub fn end_load(&self, now: u64, key: &[u8]) {
+        self.lock().end_load(now, key);
+    }
+
     /// Gives up the load of a key, if there is one.
     pub fn abort_load(&self, key: &[u8]) {
         self.lock().forget_load(key);

@@ -106,7 +106,7 @@ fn load_into<K: Keyspace>(
 ) -> Result<(), Reply> {
     if host.transfers().is_loading(host.now(), key) {
         // Somebody has made the key meanwhile; the rest must not end up in his filter.
-        host.transfers().abort_load(key);
+        host.transfers().end_load(host.now(), key);
         return Err(Reply::error(exists(value)));
     }
     let filter = Cuckoo::of(value).ok_or(Reply::error(errors::WRONG_TYPE))?;
