@@ -99,6 +99,7 @@ fn set(context: &Context<'_>, key: &[u8], offset: u64, value: bool) -> Result<Ou
             }
         }
     };
+    context.touch(&entry);
     let mut bits = bits_of(&entry)?.write().unwrap_or_else(PoisonError::into_inner);
     let before = bits.set.contains(offset);
     if value && !before {
@@ -196,10 +197,13 @@ fn first(set: &Bitmap, span: Span, bit: bool) -> Option<u64> {
 fn read(context: &Context<'_>, key: &[u8], none: i64, ask: impl FnOnce(&Bits) -> i64) -> Outcome {
     match context.read(key) {
         None => Reply::Integer(none),
-        Some(entry) => match bits_of(&entry) {
-            Ok(bits) => Reply::Integer(ask(&bits.read().unwrap_or_else(PoisonError::into_inner))),
-            Err(error) => Reply::error(error),
-        },
+        Some(entry) => {
+            context.touch(&entry);
+            match bits_of(&entry) {
+                Ok(bits) => Reply::Integer(ask(&bits.read().unwrap_or_else(PoisonError::into_inner))),
+                Err(error) => Reply::error(error),
+            }
+        }
     }
     .into()
 }

@@ -161,6 +161,7 @@ fn copy_key(
     }
     let keyspace = &context.shared.keyspace;
     let Some(entry) = keyspace.find(from, context.now) else { return Ok(Reply::Integer(0).into()) };
+    context.touch(&entry);
     // Asked before the copy is made; made sure of when it is put there.
     if !replace && keyspace.find(to, context.now).is_some() {
         return Ok(Reply::Integer(0).into());

@@ -77,7 +77,7 @@ impl Entry {
 
     /// Notes that it was asked for. Only now and then: workers that share a hot filter would otherwise write to one line
     /// of memory in turns.
-    pub(super) fn touch(&self, now: u64) {
+    pub(crate) fn touch(&self, now: u64) {
         if now > self.last_used().saturating_add(100) {
             self.last_used.store(now, Ordering::Relaxed);
         }

@@ -252,6 +252,7 @@ fn a_value_that_is_renamed_while_it_grows_is_counted() {
         transfers: &transfers,
         cache: &cache,
         gate: None,
+        touches: true,
         now: NOW,
     };
     let entry = put(&keyspace, b"a");
@@ -275,6 +276,7 @@ fn a_worker_remembers_until_something_is_removed() {
         transfers: &transfers,
         cache: &cache,
         gate: None,
+        touches: true,
         now: NOW,
     };
     assert!(view.find(b"a").is_none());

@@ -52,6 +52,8 @@ pub struct View<'w> {
     pub(crate) cache: &'w WorkerCache,
     /// Of a thread that isn't let in for the whole of a command, and has to be when a value becomes visible.
     pub(crate) gate: Option<&'w Gate>,
+    /// Whether what is found is thereby used: not after `CLIENT NO-TOUCH`.
+    pub(crate) touches: bool,
     /// Milliseconds since 1970, when the batch began.
     pub(crate) now: u64,
 }
@@ -122,7 +124,9 @@ impl mayhap_commands::Keyspace for View<'_> {
         let found = self.keyspace.find(key, self.now);
         self.cache.was_found.set(found.is_some());
         let entry = found?;
-        entry.touch(self.now);
+        if self.touches {
+            entry.touch(self.now);
+        }
         Some(self.remember(key, generation, entry))
     }
 
