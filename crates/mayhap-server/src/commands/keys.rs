@@ -191,7 +191,7 @@ fn size(context: &mut Context<'_>, _: &[&[u8]]) -> Outcome {
     Reply::count(context.shared.keyspace.len() as u64).into()
 }
 
-/// `ASYNC` or `SYNC`, it makes no difference: large values are always freed aside, small ones never.
+/// `ASYNC` or `SYNC`, it makes no difference: what is removed is always freed aside.
 fn flush(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
     match words {
         [_] => {}

@@ -52,8 +52,11 @@ pub struct Keyspace {
     /// Keys that were removed because their time had come.
     expired: AtomicU64,
     /// Where values go to be freed: giving back gigabytes takes time that no client should wait for.
-    attic: Mutex<Option<Sender<Arc<Entry>>>>,
+    attic: Mutex<Option<Sender<Removed>>>,
 }
+
+/// What only has to be dropped.
+pub(crate) type Removed = Box<dyn Send>;
 
 /// What became of a renaming.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,9 +202,9 @@ impl Keyspace {
             removed += entries.len() as u64;
             self.generation.fetch_add(1, Ordering::Release);
             self.watchers.tell_of(entries.iter().map(|((_, key), _)| key));
-            for entry in entries.into_values() {
-                self.discard(Some(entry));
-            }
+            self.room.give_back(entries.iter().map(|(_, entry)| entry.retire()).sum());
+            // All of it, because it may be millions of small ones.
+            self.free_aside(entries);
         }
         removed
     }
@@ -262,7 +265,7 @@ impl Keyspace {
     }
 
     /// Values that are removed are sent there, to be freed; without it they are freed where they are removed.
-    pub(crate) fn send_removed_to(&self, attic: Option<Sender<Arc<Entry>>>) {
+    pub(crate) fn send_removed_to(&self, attic: Option<Sender<Removed>>) {
         *self.attic.lock().unwrap_or_else(PoisonError::into_inner) = attic;
     }
 
@@ -306,11 +309,15 @@ impl Keyspace {
         self.generation.fetch_add(1, Ordering::Release);
         let bytes = entry.retire();
         self.room.give_back(bytes);
-        if bytes >= entry::SLOW_TO_FREE_BYTES
-            && let Some(attic) = &*self.attic.lock().unwrap_or_else(PoisonError::into_inner)
-        {
+        if bytes >= entry::SLOW_TO_FREE_BYTES {
+            self.free_aside(entry);
+        }
+    }
+
+    fn free_aside(&self, removed: impl Send + 'static) {
+        if let Some(attic) = &*self.attic.lock().unwrap_or_else(PoisonError::into_inner) {
             // Nobody there any more: then it is freed here.
-            let _ = attic.send(entry);
+            let _ = attic.send(Box::new(removed));
         }
     }
 

@@ -58,10 +58,6 @@ impl Entries {
         self.by_place.range((hash, Box::default())..)
     }
 
-    pub(super) fn into_values(self) -> impl Iterator<Item = Arc<Entry>> {
-        self.by_place.into_values()
-    }
-
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Place, &Arc<Entry>)> {
         self.by_place.iter()
     }

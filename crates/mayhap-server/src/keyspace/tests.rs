@@ -265,6 +265,23 @@ fn a_value_that_is_renamed_while_it_grows_is_counted() {
     assert_eq!(keyspace.used_bytes(), entry.bytes());
 }
 
+/// Millions of small values take as long to free as a large one.
+#[test]
+fn all_keys_are_freed_aside() {
+    let keyspace = Keyspace::new(0);
+    let (attic, removed) = std::sync::mpsc::channel();
+    keyspace.send_removed_to(Some(attic));
+    let entry = put(&keyspace, b"a");
+    assert_eq!((keyspace.clear(), keyspace.used_bytes()), (1, 0));
+    assert_eq!(Arc::strong_count(&entry), 2, "it waits to be freed");
+    drop(removed.try_iter().collect::<Vec<_>>());
+    assert_eq!(Arc::strong_count(&entry), 1);
+    // A small one by itself isn't worth the way.
+    put(&keyspace, b"b");
+    keyspace.remove(b"b", NOW);
+    assert_eq!(removed.try_iter().count(), 0);
+}
+
 #[test]
 fn a_worker_remembers_until_something_is_removed() {
     let keyspace = Keyspace::new(0);
