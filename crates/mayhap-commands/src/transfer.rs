@@ -23,7 +23,7 @@ mod native;
 mod under_way;
 
 pub(crate) use coverage::Coverage;
-pub(crate) use native::NativeLoad;
+pub(crate) use native::{NativeLoad, native_refusal};
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -260,6 +260,13 @@ impl Transfers {
             under_way.forget_load(key);
         }
         value.map(Some).map_err(TransferError::Refused)
+    }
+
+    /// Ends the load of a key that somebody has made meanwhile, if there is one. It still counts as
+    /// [loading](Self::is_loading), so that the pieces that follow, which may have been sent already, are known as what
+    /// they are: until one begins a load anew, or none has come for [`IDLE_MS`].
+    pub fn end_load(&self, now: u64, key: &[u8]) {
+        self.lock().end_load(now, key);
     }
 
     /// Gives up the load of a key, if there is one.

@@ -262,6 +262,24 @@ fn limits_hold_before_memory_is_taken() {
     }
 }
 
+/// Each link of RedisBloom's has half the rate of the one before. The lowest number that there is, about 2^-1074, comes
+/// after some 77 of them here, and memory has nothing to do with it.
+#[test]
+fn a_rate_that_can_not_be_halved_is_the_reason_given() {
+    let memory = Memory::with_layout("redisbloom");
+    assert_eq!(memory.run("BF.RESERVE k 1e-300 1 EXPANSION 1"), Reply::OK);
+    // Many of them are false positives: the hashes of so small links are poor.
+    let items: Vec<String> = (0..1_000).map(|number| format!("item:{number}")).collect();
+    let words: Vec<&str> = ["BF.MADD", "k"].into_iter().chain(items.iter().map(String::as_str)).collect();
+    let Reply::Array(answers) = memory.reply(&words) else { panic!("it has no end") };
+    // The item that was refused is refused again.
+    let alone = memory.run(&format!("BF.ADD k {}", items[answers.len() - 1]));
+    for error in [answers.last().unwrap(), &alone] {
+        let Reply::Error(text) = error else { panic!("{error:?}") };
+        assert!(text.starts_with("ERR problem inserting into filter: each link has half"), "{text}");
+    }
+}
+
 /// What counts is the room there is when a filter grows, not what there was when it was made.
 #[test]
 fn filters_grow_into_the_room_that_there_is_now() {

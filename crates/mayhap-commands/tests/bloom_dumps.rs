@@ -49,6 +49,41 @@ fn fill(memory: &Memory, key: &str, count: u32) {
     }
 }
 
+/// A loader may have sent all pieces before it reads the first answer. None of them ends up in a filter that somebody
+/// else has made under the key, also if it has the same shape.
+#[test]
+fn the_rest_of_a_load_leaves_a_filter_that_was_made_meanwhile_alone() {
+    let memory = Memory::with_layout("redisbloom");
+    assert_eq!(memory.run("BF.RESERVE k 0.01 100"), Reply::OK);
+    fill(&memory, "k", 1_000);
+    let pieces = dump(&memory, "k");
+    assert!(pieces.len() > 3);
+    assert_eq!(load(&memory, "l", &pieces[0]), Reply::OK);
+    let waiting = memory.transfers.bytes();
+    // All its bits are other ones.
+    assert_eq!(memory.run("BF.RESERVE l 0.01 100"), Reply::OK);
+    let others: Vec<String> = (0..1_000).map(|number| format!("other:{number}")).collect();
+    let ask = |name: &str| {
+        let words: Vec<&str> = [name, "l"].into_iter().chain(others.iter().map(String::as_str)).collect();
+        memory.reply(&words)
+    };
+    ask("BF.MADD");
+    for piece in &pieces[1..] {
+        assert_eq!(load(&memory, "l", piece), Reply::error("ERR item exists"));
+    }
+    assert_eq!(ask("BF.MEXISTS"), Reply::Flags(vec![true; 1_000]));
+    assert!(memory.transfers.bytes() < waiting - 1_000, "only that there was a load is kept");
+    // Without the filter the pieces still are no load, unless it begins anew.
+    memory.remove(b"l");
+    assert_eq!(load(&memory, "l", &pieces[1]), Reply::error("ERR not found"));
+    for piece in &pieces {
+        assert_eq!(load(&memory, "l", piece), Reply::OK);
+    }
+    assert_eq!(memory.transfers.bytes(), 0);
+    // And pieces that nobody began to load may be put over those of a filter.
+    assert_eq!(load(&memory, "l", &pieces[1]), Reply::OK);
+}
+
 #[test]
 fn a_large_filter_goes_in_pieces_and_is_seen_when_it_is_whole() {
     for layout in LAYOUTS {

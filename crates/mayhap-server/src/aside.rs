@@ -77,6 +77,7 @@ fn execute(shared: &Shared, job: Job) -> Done {
             transfers: &shared.transfers,
             cache: &cache,
             gate: Some(&shared.gate),
+            touches: !job.client.no_touch(),
             now: started_at,
         };
         let outcome = mayhap_commands::execute(&view, job.id, &words);

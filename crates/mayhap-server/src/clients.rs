@@ -231,7 +231,7 @@ impl Client {
         self.no_evict.store(on, Ordering::Relaxed);
     }
 
-    /// `CLIENT NO-TOUCH`, remembered likewise.
+    /// `CLIENT NO-TOUCH`: whether its commands don't count as a use of keys. `TOUCH` does.
     #[must_use]
     pub fn no_touch(&self) -> bool {
         self.no_touch.load(Ordering::Relaxed)

@@ -28,4 +28,11 @@ impl Context<'_> {
         }
         found
     }
+
+    /// Notes that a command has used a value, unless its client wants to leave no trace.
+    pub fn touch(&self, entry: &Entry) {
+        if !self.session.client.no_touch() {
+            entry.touch(self.now);
+        }
+    }
 }

@@ -11,8 +11,6 @@ pub struct Statistics {
     workers: Box<[Counters]>,
     /// Connections that were refused because there were too many.
     pub(crate) rejected_connections: AtomicU64,
-    /// Keys that were removed because their time had come.
-    pub(crate) expired_keys: AtomicU64,
 }
 
 /// One worker's counters. Aligned so that two workers' never share a line of memory, nor the pair that is fetched
@@ -74,11 +72,7 @@ impl Statistics {
             totals: Default::default(),
             by_command: (0..commands).map(|_| Default::default()).collect(),
         };
-        Self {
-            workers: (0..workers).map(|_| counters()).collect(),
-            rejected_connections: AtomicU64::new(0),
-            expired_keys: AtomicU64::new(0),
-        }
+        Self { workers: (0..workers).map(|_| counters()).collect(), rejected_connections: AtomicU64::new(0) }
     }
 
     /// A total over all workers.
@@ -106,12 +100,6 @@ impl Statistics {
         self.rejected_connections.load(Ordering::Relaxed)
     }
 
-    /// Keys that were removed because their time had come.
-    #[must_use]
-    pub fn expired_keys(&self) -> u64 {
-        self.expired_keys.load(Ordering::Relaxed)
-    }
-
     /// Sets all to 0: `CONFIG RESETSTAT`. What a worker counts at the same moment may survive.
     pub fn reset(&self) {
         for worker in &self.workers {
@@ -120,7 +108,6 @@ impl Statistics {
             }
         }
         self.rejected_connections.store(0, Ordering::Relaxed);
-        self.expired_keys.store(0, Ordering::Relaxed);
     }
 
     pub(crate) fn worker(&self, index: usize) -> Option<&Counters> {

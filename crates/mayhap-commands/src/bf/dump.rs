@@ -12,7 +12,7 @@ use mayhap::{Error, ReadOptions, ScalableBloom, SharedScalableBloom};
 use super::create::max_bytes;
 use super::errors;
 use super::filter::{Bloom, read, with, write};
-use crate::transfer::{Arriving, Coverage, NativeLoad, Piece, TransferError};
+use crate::transfer::{Arriving, Coverage, NativeLoad, Piece, TransferError, native_refusal};
 use crate::words::integer;
 use crate::{Created, Keyspace, Outcome, Reply, Value};
 
@@ -90,7 +90,7 @@ fn load_into<K: Keyspace>(
     let filter = Bloom::of(value).ok_or(Reply::error(errors::WRONG_TYPE))?;
     if host.transfers().is_loading(host.now(), key) {
         // Somebody has made the key meanwhile; the rest must not end up in his filter.
-        host.transfers().abort_load(key);
+        host.transfers().end_load(host.now(), key);
         return Err(Reply::error(errors::ITEM_EXISTS));
     }
     let bad = || Reply::error(errors::BAD_DATA);
@@ -121,7 +121,7 @@ fn load<K: Keyspace>(host: &K, key: &[u8], iterator: i64, bytes: &[u8]) -> Resul
     if begins_native {
         let hasher = &host.settings().hasher;
         let load = NativeLoad::new(bytes, Kind::SCALABLE_BLOOM, hasher, max_bytes, native_value);
-        let load = load.map_err(|error| native_refusal(&error))?;
+        let load = load.map_err(|error| native_refusal(&error, errors::too_large))?;
         transfers.begin_load(now, key, Box::new(load))?;
     }
     match transfers.take(now, key, iterator, bytes) {
@@ -178,14 +178,6 @@ fn header_refusal(error: &FormatError) -> Reply {
         FormatError::TooLarge { bytes, limit } => errors::too_large(*bytes, *limit),
         FormatError::OutOfMemory { .. } => Reply::error(errors::NO_MEMORY),
         _ => Reply::error(errors::BAD_DATA),
-    }
-}
-
-/// What is said of the first piece of a native dump.
-fn native_refusal(error: &FormatError) -> Reply {
-    match error {
-        FormatError::TooLarge { bytes, limit } => errors::too_large(*bytes, *limit),
-        error => refusal(error),
     }
 }
 

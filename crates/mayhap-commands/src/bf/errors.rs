@@ -45,6 +45,8 @@ pub(super) const SCALE_TO_RATE: &str = "ERR provided VALIDATESCALETO causes fals
 pub(super) const RATE_DEGRADES: &str = "ERR false positive degrades to 0 on scale out";
 
 // And what only we refuse.
+/// Behind RedisBloom's words. It takes more than a thousand links, so only those that don't get larger come so far.
+pub(super) const RATE_HALVED_AWAY: &str = "ERR problem inserting into filter: each link has half the error rate of the one before, and there is no lower one";
 pub(super) const SEED_REDISBLOOM: &str =
     "ERR SEED can't be chosen: it is always RedisBloom's in redisbloom layout";
 pub(super) const TIGHTENING_REDISBLOOM: &str =

@@ -5,6 +5,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use mayhap::formats::redisbloom::{RedisBloom, RedisHash};
 use mayhap::{Digest, Growth, InsertError, SharedScalableBloom};
 
+use super::create::TIGHTENING;
 use super::errors;
 use crate::allowance::Allowance;
 use crate::ask::{Ask, TOGETHER};
@@ -186,10 +187,15 @@ fn add_to_redisbloom<K: Keyspace>(
 
 fn check_growth<K: Keyspace>(allowance: &Allowance<'_, K>, filter: &RedisBloom) -> Result<(), Reply> {
     let (now, more) = (filter.data_bytes(), filter.next_link_bytes().unwrap_or(u64::MAX));
-    if now.saturating_add(more) > allowance.most_bytes(now) {
-        return Err(refusal(&InsertError::Full, true));
+    if now.saturating_add(more) <= allowance.most_bytes(now) {
+        return Ok(());
     }
-    Ok(())
+    let next_rate = filter.links().last().map_or(0.0, |newest| newest.error * TIGHTENING);
+    Err(if next_rate == 0.0 {
+        Reply::error(errors::RATE_HALVED_AWAY)
+    } else {
+        refusal(&InsertError::Full, true)
+    })
 }
 
 fn scales(filter: &SharedScalableBloom) -> bool {

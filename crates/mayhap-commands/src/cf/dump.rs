@@ -14,7 +14,7 @@ use super::errors;
 use super::filter::{Cuckoo, read, with, write};
 use super::reserve::exists;
 use crate::allowance::Allowance;
-use crate::transfer::{Arriving, Coverage, NativeLoad, Piece, TransferError};
+use crate::transfer::{Arriving, Coverage, NativeLoad, Piece, TransferError, native_refusal};
 use crate::words::integer;
 use crate::{Created, Keyspace, NativeCuckoo, Outcome, Reply, Value};
 
@@ -106,7 +106,7 @@ fn load_into<K: Keyspace>(
 ) -> Result<(), Reply> {
     if host.transfers().is_loading(host.now(), key) {
         // Somebody has made the key meanwhile; the rest must not end up in his filter.
-        host.transfers().abort_load(key);
+        host.transfers().end_load(host.now(), key);
         return Err(Reply::error(exists(value)));
     }
     let filter = Cuckoo::of(value).ok_or(Reply::error(errors::WRONG_TYPE))?;
@@ -139,20 +139,12 @@ fn load<K: Keyspace>(host: &K, key: &[u8], position: i64, bytes: &[u8]) -> Resul
     if begins_native {
         let hasher = &host.settings().hasher;
         let load = NativeLoad::new(bytes, Kind::SCALABLE_CUCKOO, hasher, max_bytes(host), native_value);
-        let load = load.map_err(|error| native_refusal(&error))?;
+        let load = load.map_err(|error| native_refusal(&error, errors::too_large))?;
         transfers.begin_load(now, key, Box::new(load))?;
     }
     match transfers.take(now, key, position, bytes) {
         Err(TransferError::NotUnderWay) => Err(Reply::error(errors::NOT_FOUND)),
         taken => Ok(taken?),
-    }
-}
-
-/// What is said of the first piece of a native dump.
-fn native_refusal(error: &FormatError) -> Reply {
-    match error {
-        FormatError::TooLarge { bytes, limit } => errors::too_large(*bytes, *limit),
-        error => Reply::error_of(format!("ERR {error}")),
     }
 }
 

@@ -95,6 +95,15 @@ impl Arriving for NativeLoad {
     }
 }
 
+/// What is said of a first piece that is refused. What the commands of its kind say of a filter that is `too_large` is
+/// said of it, too.
+pub(crate) fn native_refusal(error: &FormatError, too_large: fn(u64, u64) -> Reply) -> Reply {
+    match error {
+        FormatError::TooLarge { bytes, limit } => too_large(*bytes, *limit),
+        error => Reply::error_of(format!("ERR {error}")),
+    }
+}
+
 const MISPLACED: Reply =
     Reply::error("ERR this piece is not the next of the dump: load its pieces in their order");
 

@@ -72,6 +72,15 @@ impl UnderWay {
         }
     }
 
+    /// Forgets what has come of a load, and keeps in mind that there was one.
+    pub(super) fn end_load(&mut self, now: u64, key: &[u8]) {
+        if let Some(load) = self.loads.get_mut(key) {
+            let kept = key.len() as u64 + ENTRY_BYTES;
+            self.bytes -= load.bytes - kept;
+            *load = Load { arriving: Arc::default(), bytes: kept, used_at: now };
+        }
+    }
+
     pub(super) fn expire(&mut self, now: u64) {
         let Self { dumps, loads, bytes, .. } = self;
         let is_idle = |used_at: u64| now.saturating_sub(used_at) > IDLE_MS;

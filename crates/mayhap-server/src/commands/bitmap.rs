@@ -26,7 +26,7 @@ const MAX_BITS: u64 = 1 << 32;
 /// A new bit may need a new container of the set, and more room in the list of containers.
 const MOST_A_BIT_TAKES: u64 = 16 << 10;
 
-/// The bytes of a set are counted after so many new bits: counting looks at all its containers.
+/// The bytes of a set are counted after at most so many new bits: counting looks at all its containers.
 const WEIGH_AFTER: u64 = 256;
 
 const BAD_OFFSET: &str = "ERR bit offset is not an integer or out of range";
@@ -99,6 +99,7 @@ fn set(context: &Context<'_>, key: &[u8], offset: u64, value: bool) -> Result<Ou
             }
         }
     };
+    context.touch(&entry);
     let mut bits = bits_of(&entry)?.write().unwrap_or_else(PoisonError::into_inner);
     let before = bits.set.contains(offset);
     if value && !before {
@@ -111,7 +112,7 @@ fn set(context: &Context<'_>, key: &[u8], offset: u64, value: bool) -> Result<Ou
         bits.set.remove(offset);
     }
     bits.bytes = bits.bytes.max(offset / 8 + 1);
-    let is_to_be_weighed = before != value && (is_new || bits.set.len().is_multiple_of(WEIGH_AFTER));
+    let is_to_be_weighed = before != value && is_due(bits.set.len());
     drop(bits);
     keyspace.note_change(key);
     if is_to_be_weighed {
@@ -119,6 +120,13 @@ fn set(context: &Context<'_>, key: &[u8], offset: u64, value: bool) -> Result<Ou
     }
     let reply = Reply::Integer(before.into());
     Ok(if is_new { Outcome::created(reply) } else { Outcome::changed(reply, true) })
+}
+
+/// Whether the bytes of a set that has come to so many bits are to be counted. Each of a few bits may have a container of
+/// its own, and there may be many such sets: so those are counted more often, and never a quarter of their bits behind.
+const fn is_due(bits: u64) -> bool {
+    let step = (bits / 8).next_power_of_two();
+    bits.is_multiple_of(if step < WEIGH_AFTER { step } else { WEIGH_AFTER })
 }
 
 fn get_bit(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
@@ -189,10 +197,13 @@ fn first(set: &Bitmap, span: Span, bit: bool) -> Option<u64> {
 fn read(context: &Context<'_>, key: &[u8], none: i64, ask: impl FnOnce(&Bits) -> i64) -> Outcome {
     match context.read(key) {
         None => Reply::Integer(none),
-        Some(entry) => match bits_of(&entry) {
-            Ok(bits) => Reply::Integer(ask(&bits.read().unwrap_or_else(PoisonError::into_inner))),
-            Err(error) => Reply::error(error),
-        },
+        Some(entry) => {
+            context.touch(&entry);
+            match bits_of(&entry) {
+                Ok(bits) => Reply::Integer(ask(&bits.read().unwrap_or_else(PoisonError::into_inner))),
+                Err(error) => Reply::error(error),
+            }
+        }
     }
     .into()
 }

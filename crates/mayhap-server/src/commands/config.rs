@@ -114,5 +114,6 @@ fn failed(name: &str, why: &str) -> String {
 
 fn reset_statistics(context: &mut Context<'_>, _: &[&[u8]]) -> Outcome {
     context.shared.statistics.reset();
+    context.shared.keyspace.reset_expired();
     Reply::OK.into()
 }

@@ -51,6 +51,7 @@ pub(super) const COMMANDS: &[Command] = &[
 fn dump(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
     let entry = words.get(1).and_then(|key| context.read(key));
     let Some(entry) = entry else { return Reply::Null.into() };
+    context.touch(&entry);
     // A reply that may not wait for its client would only close the connection.
     let limit = context.shared.settings.client_output_limit();
     if entry.bytes() > limit as u64 {

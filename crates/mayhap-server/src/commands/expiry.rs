@@ -7,7 +7,6 @@ use mayhap_commands::{Outcome, Reply};
 use super::definition::{About, Group, KEY, number, one_of, word};
 use super::{Command, Handler, errors};
 use crate::context::Context;
-use crate::keyspace::Entry;
 
 const GENERIC: Group =
     Group { name: "generic", categories: &["keyspace"], flags: &["write", "fast"], keys: Keys::ONE };
@@ -120,9 +119,6 @@ fn expire(context: &mut Context<'_>, words: &[&[u8]], unit: Unit, base: Base) ->
     match parsed {
         Ok((conditions, moment)) => {
             let did = set(context, key, moment, conditions);
-            if did {
-                context.shared.keyspace.note_expiry(key);
-            }
             Outcome::changed(Reply::Integer(did.into()), did)
         }
         Err(error) => Reply::error_of(error).into(),
@@ -130,21 +126,14 @@ fn expire(context: &mut Context<'_>, words: &[&[u8]], unit: Unit, base: Base) ->
 }
 
 fn set(context: &Context<'_>, key: &[u8], moment: i64, conditions: Conditions) -> bool {
-    let keyspace = &context.shared.keyspace;
-    let Some(entry) = keyspace.find(key, context.now) else { return false };
-    // A moment that has come removes the key, as DEL would.
-    let future = u64::try_from(moment).ok().filter(|moment| *moment > context.now);
-    loop {
-        let before = entry.expires_at();
-        if !conditions.allow(before, moment) {
-            return false;
+    let (keyspace, now) = (&context.shared.keyspace, context.now);
+    match u64::try_from(moment).ok().filter(|moment| *moment > now) {
+        None => {
+            // A moment that has come removes the key, as DEL would.
+            keyspace
+                .remove_if(key, |entry| entry.is_live(now) && conditions.allow(entry.expires_at(), moment))
         }
-        match future {
-            None => return keyspace.remove(key, context.now),
-            // Somebody else may change it between the question and the answer: then it is asked again.
-            Some(_) if entry.swap_expires_at(before, future) => return true,
-            Some(_) => {}
-        }
+        future => keyspace.set_expiry(key, future, now, |before| conditions.allow(before, moment)),
     }
 }
 
@@ -200,22 +189,6 @@ fn remaining(context: &mut Context<'_>, words: &[&[u8]], unit: Unit, base: Base)
 fn persist(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
     let [_, key] = words else { return Reply::error(errors::SYNTAX).into() };
     let keyspace = &context.shared.keyspace;
-    let would_have_ended = keyspace.find(key, context.now).is_some_and(|entry| never_ends(&entry));
-    if would_have_ended {
-        keyspace.note_expiry(key);
-    }
+    let would_have_ended = keyspace.set_expiry(key, None, context.now, |before| before.is_some());
     Outcome::changed(Reply::Integer(would_have_ended.into()), would_have_ended)
-}
-
-fn never_ends(entry: &Entry) -> bool {
-    loop {
-        match entry.expires_at() {
-            None => return false,
-            moment => {
-                if entry.swap_expires_at(moment, None) {
-                    return true;
-                }
-            }
-        }
-    }
 }

@@ -161,6 +161,7 @@ fn copy_key(
     }
     let keyspace = &context.shared.keyspace;
     let Some(entry) = keyspace.find(from, context.now) else { return Ok(Reply::Integer(0).into()) };
+    context.touch(&entry);
     // Asked before the copy is made; made sure of when it is put there.
     if !replace && keyspace.find(to, context.now).is_some() {
         return Ok(Reply::Integer(0).into());
@@ -190,7 +191,7 @@ fn size(context: &mut Context<'_>, _: &[&[u8]]) -> Outcome {
     Reply::count(context.shared.keyspace.len() as u64).into()
 }
 
-/// `ASYNC` or `SYNC`, it makes no difference: large values are always freed aside, small ones never.
+/// `ASYNC` or `SYNC`, it makes no difference: what is removed is always freed aside.
 fn flush(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
     match words {
         [_] => {}

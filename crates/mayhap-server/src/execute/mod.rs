@@ -413,6 +413,7 @@ impl<'b, 'i> Batch<'b, 'i> {
             transfers: &self.shared.transfers,
             cache: self.cache,
             gate: None,
+            touches: !self.session.client.no_touch(),
             now: self.now,
         }
     }

@@ -53,15 +53,9 @@ impl Entry {
         }
     }
 
-    /// Gives it another time to expire at, or none.
-    pub fn set_expires_at(&self, moment: Option<u64>) {
+    /// Gives it another time to expire at, or none. The shard that it is in has to know.
+    pub(super) fn set_expires_at(&self, moment: Option<u64>) {
         self.expires_at.store(moment.unwrap_or(NEVER), Ordering::Relaxed);
-    }
-
-    /// Gives it another time to expire at, if it is still this one.
-    pub fn swap_expires_at(&self, before: Option<u64>, moment: Option<u64>) -> bool {
-        let (before, moment) = (before.unwrap_or(NEVER), moment.unwrap_or(NEVER));
-        self.expires_at.compare_exchange(before, moment, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Whether it has not expired.
@@ -83,7 +77,7 @@ impl Entry {
 
     /// Notes that it was asked for. Only now and then: workers that share a hot filter would otherwise write to one line
     /// of memory in turns.
-    pub(super) fn touch(&self, now: u64) {
+    pub(crate) fn touch(&self, now: u64) {
         if now > self.last_used().saturating_add(100) {
             self.last_used.store(now, Ordering::Relaxed);
         }
@@ -102,15 +96,67 @@ impl Entry {
 
     /// Counts its bytes again; by how many it grew.
     pub(super) fn weigh(&self) -> i64 {
-        let now = value_bytes(&self.value) + self.key_bytes.load(Ordering::Relaxed) + OVERHEAD_BYTES;
-        let counted = self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |before| {
-            (before != now && before != REMOVED).then_some(now)
-        });
-        counted.map_or(0, |before| now.cast_signed().wrapping_sub(before.cast_signed()))
+        self.note_size(|| value_bytes(&self.value))
+    }
+
+    /// Notes how many bytes the value has; by how many it grew.
+    ///
+    /// Between looking at the value and noting what was seen, another thread may have made it grow, and noted that: its
+    /// figure would be lost until the next change. So whoever notes a figure looks again, until it is still true. Most
+    /// changes don't change the size, and look once.
+    fn note_size(&self, look: impl Fn() -> u64) -> i64 {
+        let mut grown = 0;
+        loop {
+            let now = look() + self.key_bytes.load(Ordering::Relaxed) + OVERHEAD_BYTES;
+            // Whose figure is replaced has seen the value before: the next look sees no older one.
+            let noted = self.bytes.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |before| {
+                (before != now && before != REMOVED).then_some(now)
+            });
+            let Ok(before) = noted else { return grown };
+            grown += now.cast_signed().wrapping_sub(before.cast_signed());
+        }
     }
 
     /// Says that no key means it any more; how many bytes were counted for it. Who still works on it counts no more.
     pub(super) fn retire(&self) -> u64 {
         self.bytes.swap(REMOVED, Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::RwLock;
+
+    use mayhap::Bitmap;
+    use mayhap_commands::Bits;
+
+    use super::*;
+
+    #[test]
+    fn a_figure_that_is_no_longer_true_is_not_kept() {
+        let value = Value::Bitmap(RwLock::new(Bits { set: Bitmap::sparse(), bytes: 0 }));
+        let entry = Entry::new(b"key", value, None, 0);
+        let (before, looks) = (entry.bytes(), Cell::new(0));
+        let mut grown = entry.note_size(|| 1_000);
+        // While one has looked and not noted yet, another lets the value grow, and counts it.
+        let by_another = Cell::new(0);
+        grown += entry.note_size(|| {
+            looks.set(looks.get() + 1);
+            if looks.get() > 1 {
+                return 3_000;
+            }
+            by_another.set(entry.note_size(|| 3_000));
+            2_000
+        });
+        assert_eq!(entry.bytes(), 3_000 + 3 + OVERHEAD_BYTES);
+        assert_eq!(before.wrapping_add_signed(grown + by_another.get()), entry.bytes());
+        // What has the same size is looked at once.
+        looks.set(0);
+        assert_eq!(entry.note_size(|| looks.replace(looks.get() + 1).max(3_000)), 0);
+        assert_eq!(looks.get(), 1);
+        // And what is gone is not counted any more.
+        assert_eq!(entry.retire(), 3_000 + 3 + OVERHEAD_BYTES);
+        assert_eq!((entry.note_size(|| 5_000), entry.bytes()), (0, REMOVED));
     }
 }

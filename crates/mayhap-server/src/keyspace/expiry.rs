@@ -1,60 +1,54 @@
-//! Removing keys whose time has come.
+//! Keys that end: when they do, and removing those whose time has come.
 //!
-//! A shard remembers when the first of its keys ends, and isn't looked through before that, or before one of them gets
-//! another time: a million keys that never end would otherwise be walked through four times a second.
+//! Keys are removed in the order of their times, so nobody looks at those that have time left, however many they are.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-use super::{Entry, Keyspace, Place};
+use super::Keyspace;
 
 /// Keys that expired are removed so many at a time, so that the lock of a shard is never held for long.
 const EXPIRE_AT_ONCE: usize = 256;
 
-/// What a shard knows about the times of its keys.
-#[derive(Debug)]
-pub(super) struct Times {
-    /// When it has to be looked through: a moment before which none of its keys ends, or [`AT_ONCE`].
-    due: AtomicU64,
-    /// Keys that have a time to expire at, when it was last looked through.
-    expiring: AtomicU64,
-}
-
-const AT_ONCE: u64 = 0;
-const NEVER: u64 = u64::MAX;
-
-impl Default for Times {
-    fn default() -> Self {
-        Self { due: AtomicU64::new(NEVER), expiring: AtomicU64::new(0) }
+impl Keyspace {
+    /// How many keys have a time to expire at. As with [`len`](Self::len), for some it may have come.
+    #[must_use]
+    pub fn expiring(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.read().expiring() as u64).sum()
     }
-}
 
-impl Times {
-    /// Says that keys have come or gone, if one of them has a time to expire at.
-    pub(super) fn note<'e>(&self, entries: impl IntoIterator<Item = &'e Arc<Entry>>) {
-        if entries.into_iter().any(|entry| entry.expires_at().is_some()) {
-            self.note_change();
+    /// How many keys were removed because their time had come, by whomever.
+    #[must_use]
+    pub fn expired(&self) -> u64 {
+        self.expired.load(Ordering::Relaxed)
+    }
+
+    /// Begins to count them anew.
+    pub fn reset_expired(&self) {
+        self.expired.store(0, Ordering::Relaxed);
+    }
+
+    pub(super) fn count_expired(&self, keys: u64) {
+        if keys > 0 {
+            self.expired.fetch_add(keys, Ordering::Relaxed);
         }
     }
 
-    /// Says that a key has another time, after it was given.
-    pub(super) fn note_change(&self) {
-        self.due.store(AT_ONCE, Ordering::Release);
-    }
-}
-
-impl Keyspace {
-    /// How many keys have a time to expire at. Counted whenever expired ones are removed, and not when it is asked for:
-    /// that would be a walk through all keys.
-    #[must_use]
-    pub fn expiring(&self) -> u64 {
-        self.shards.iter().map(|shard| shard.times.expiring.load(Ordering::Relaxed)).sum()
-    }
-
-    /// Says that a key has another time to expire at, or none any more.
-    pub fn note_expiry(&self, key: &[u8]) {
-        self.shard(self.hash_of(key)).times.note_change();
-        self.note_change(key);
+    /// Gives a key another time to expire at, or none, if the one that it has allows it. Whether it has been given.
+    pub fn set_expiry(
+        &self,
+        key: &[u8],
+        moment: Option<u64>,
+        now: u64,
+        is_allowed: impl FnOnce(Option<u64>) -> bool,
+    ) -> bool {
+        let hash = self.hash_of(key);
+        let mut shard = self.shard(hash).write();
+        let live = shard.find(hash, key).filter(|entry| entry.is_live(now)).cloned();
+        let Some(entry) = live.filter(|entry| is_allowed(entry.expires_at())) else { return false };
+        shard.set_expiry(hash, &entry, moment);
+        drop(shard);
+        self.watchers.tell(key);
+        true
     }
 
     /// Removes keys that have expired, everywhere, and says how many. `hold` is asked for before some are removed, and
@@ -62,38 +56,14 @@ impl Keyspace {
     pub fn remove_expired<H>(&self, now: u64, hold: impl Fn() -> H) -> u64 {
         let mut removed = 0;
         for shard in &self.shards {
-            let times = &shard.times;
-            if times.due.load(Ordering::Relaxed) > now {
-                continue;
-            }
-            // Before the walk: a change that the walk may miss asks for the next one.
-            times.due.swap(NEVER, Ordering::AcqRel);
-            loop {
-                let (mut expiring, mut soonest) = (0, NEVER);
-                let expired: Vec<Place> = {
-                    let map = shard.read();
-                    let places = map
-                        .iter()
-                        .filter(|(_, entry)| {
-                            let Some(moment) = entry.expires_at() else { return false };
-                            if moment > now {
-                                expiring += 1;
-                                soonest = soonest.min(moment);
-                            }
-                            moment <= now
-                        })
-                        .map(|(place, _)| place.clone());
-                    places.take(EXPIRE_AT_ONCE).collect()
-                };
-                let _held = (!expired.is_empty()).then(&hold);
-                for (_, key) in &expired {
-                    // Asked again under the lock: it may have been given more time, or be another value by now.
-                    removed += u64::from(self.remove_if(key, |entry| !entry.is_live(now)));
-                }
-                if expired.len() < EXPIRE_AT_ONCE {
-                    times.expiring.store(expiring, Ordering::Relaxed);
-                    times.due.fetch_min(soonest, Ordering::AcqRel);
-                    break;
+            while shard.read().next_end().is_some_and(|moment| moment <= now) {
+                let _held = hold();
+                let expired = shard.write().remove_expired(now, EXPIRE_AT_ONCE);
+                self.count_expired(expired.len() as u64);
+                removed += expired.len() as u64;
+                for ((_, key), entry) in expired {
+                    self.discard(Some(entry));
+                    self.watchers.tell(&key);
                 }
             }
         }

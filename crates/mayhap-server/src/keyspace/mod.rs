@@ -9,6 +9,7 @@ mod entry;
 mod expiry;
 mod room;
 mod scan;
+mod shard;
 mod size;
 mod view;
 mod watchers;
@@ -19,16 +20,15 @@ pub use size::size_of;
 pub use view::{Found, View, WorkerCache};
 pub(crate) use watchers::Flag;
 
-use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLockWriteGuard};
 
 use mayhap_commands::{Created, NoRoom, Value};
 
-use expiry::Times;
 use room::Room;
+use shard::{Entries, Shard};
 use watchers::Watchers;
 
 /// A power of two. Enough that two workers seldom meet in one, few enough that an empty server is small.
@@ -49,20 +49,14 @@ pub struct Keyspace {
     generation: AtomicU64,
     room: Room,
     watchers: Watchers,
+    /// Keys that were removed because their time had come.
+    expired: AtomicU64,
     /// Where values go to be freed: giving back gigabytes takes time that no client should wait for.
-    attic: Mutex<Option<Sender<Arc<Entry>>>>,
+    attic: Mutex<Option<Sender<Removed>>>,
 }
 
-#[derive(Debug, Default)]
-struct Shard {
-    entries: RwLock<Entries>,
-    times: Times,
-}
-
-type Entries = BTreeMap<Place, Arc<Entry>>;
-
-/// Where a key stands: by its hash, and among equal hashes by its bytes.
-type Place = (u64, Box<[u8]>);
+/// What only has to be dropped.
+pub(crate) type Removed = Box<dyn Send>;
 
 /// What became of a renaming.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +79,7 @@ impl Keyspace {
             generation: AtomicU64::new(0),
             room: Room::new(limit),
             watchers: Watchers::default(),
+            expired: AtomicU64::new(0),
             attic: Mutex::new(None),
         }
     }
@@ -93,11 +88,13 @@ impl Keyspace {
     #[must_use]
     pub fn find(&self, key: &[u8], now: u64) -> Option<Arc<Entry>> {
         let hash = self.hash_of(key);
-        let found = find_in(&self.shard(hash).read(), hash, key).cloned()?;
+        let found = self.shard(hash).read().find(hash, key).cloned()?;
         if found.is_live(now) {
             return Some(found);
         }
-        self.remove_if(key, |entry| Arc::ptr_eq(entry, &found));
+        if self.remove_if(key, |entry| Arc::ptr_eq(entry, &found)) {
+            self.count_expired(1);
+        }
         None
     }
 
@@ -117,17 +114,15 @@ impl Keyspace {
         }
         let entry = self.entry(key, value, expires_at, now)?;
         let hash = self.hash_of(key);
-        let place = self.shard(hash);
-        let mut shard = place.write();
+        let mut shard = self.shard(hash).write();
         // Somebody may have been faster since the look above.
-        if let Some(found) = find_in(&shard, hash, key).filter(|found| found.is_live(now)).cloned() {
+        if let Some(found) = shard.find(hash, key).filter(|found| found.is_live(now)).cloned() {
             drop(shard);
             self.room.give_back(entry.bytes());
             return Ok(Created::Found(found));
         }
         let old = shard.insert((hash, key.into()), Arc::clone(&entry));
         drop(shard);
-        place.times.note([&entry].into_iter().chain(&old));
         self.discard(old);
         self.watchers.tell(key);
         Ok(Created::New(entry))
@@ -146,9 +141,7 @@ impl Keyspace {
     ) -> Result<Arc<Entry>, NoRoom> {
         let entry = self.entry(key, value, expires_at, now)?;
         let hash = self.hash_of(key);
-        let shard = self.shard(hash);
-        let old = shard.write().insert((hash, key.into()), Arc::clone(&entry));
-        shard.times.note([&entry].into_iter().chain(&old));
+        let old = self.shard(hash).write().insert((hash, key.into()), Arc::clone(&entry));
         self.discard(old);
         self.watchers.tell(key);
         Ok(entry)
@@ -157,10 +150,11 @@ impl Keyspace {
     /// Removes a key. False if it was not there, or had expired.
     pub fn remove(&self, key: &[u8], now: u64) -> bool {
         let mut was_live = false;
-        self.remove_if(key, |entry| {
+        let is_removed = self.remove_if(key, |entry| {
             was_live = entry.is_live(now);
             true
         });
+        self.count_expired((is_removed && !was_live).into());
         was_live
     }
 
@@ -176,25 +170,23 @@ impl Keyspace {
             second: (from_shard != to_shard).then(|| self.shards[from_shard.max(to_shard)].write()),
         };
         let Some(entry) =
-            find_in(pair.at(from_shard), from_hash, from).filter(|entry| entry.is_live(now)).cloned()
+            pair.at(from_shard).find(from_hash, from).filter(|entry| entry.is_live(now)).cloned()
         else {
             return Renamed::NoSuchKey;
         };
         if from == to {
             return if replace { Renamed::Done } else { Renamed::Taken };
         }
-        let target = find_in(pair.at(to_shard), to_hash, to).filter(|entry| entry.is_live(now));
+        let target = pair.at(to_shard).find(to_hash, to).filter(|entry| entry.is_live(now));
         if target.is_some() && !replace {
             return Renamed::Taken;
         }
         pair.at(from_shard).remove(&(from_hash, from.into()));
         let old = pair.at(to_shard).insert((to_hash, to.into()), Arc::clone(&entry));
-        drop(pair);
+        // Before others can rename it.
         entry.set_key(to);
+        drop(pair);
         self.weigh(&entry);
-        for shard in [from_shard, to_shard] {
-            self.shards[shard].times.note([&entry].into_iter().chain(&old));
-        }
         self.generation.fetch_add(1, Ordering::Release);
         self.discard(old);
         self.watchers.tell(from);
@@ -206,14 +198,13 @@ impl Keyspace {
     pub fn clear(&self) -> u64 {
         let mut removed = 0;
         for shard in &self.shards {
-            let map = std::mem::take(&mut *shard.write());
-            shard.times.note(map.values());
-            removed += map.len() as u64;
+            let entries = std::mem::take(&mut *shard.write());
+            removed += entries.len() as u64;
             self.generation.fetch_add(1, Ordering::Release);
-            self.watchers.tell_of(map.keys().map(|(_, key)| key));
-            for entry in map.into_values() {
-                self.discard(Some(entry));
-            }
+            self.watchers.tell_of(entries.iter().map(|((_, key), _)| key));
+            self.room.give_back(entries.iter().map(|(_, entry)| entry.retire()).sum());
+            // All of it, because it may be millions of small ones.
+            self.free_aside(entries);
         }
         removed
     }
@@ -230,7 +221,7 @@ impl Keyspace {
         self.len() == 0
     }
 
-    /// Says that the value of a key has changed, or its time. What the keyspace does itself it knows.
+    /// Says that the value of a key has changed. What the keyspace does itself it knows.
     pub fn note_change(&self, key: &[u8]) {
         self.watchers.tell(key);
     }
@@ -274,7 +265,7 @@ impl Keyspace {
     }
 
     /// Values that are removed are sent there, to be freed; without it they are freed where they are removed.
-    pub(crate) fn send_removed_to(&self, attic: Option<Sender<Arc<Entry>>>) {
+    pub(crate) fn send_removed_to(&self, attic: Option<Sender<Removed>>) {
         *self.attic.lock().unwrap_or_else(PoisonError::into_inner) = attic;
     }
 
@@ -295,17 +286,16 @@ impl Keyspace {
     }
 
     /// Removes a key if its entry is one that `unwanted` says so of.
-    fn remove_if(&self, key: &[u8], unwanted: impl FnOnce(&Arc<Entry>) -> bool) -> bool {
+    pub(crate) fn remove_if(&self, key: &[u8], unwanted: impl FnOnce(&Arc<Entry>) -> bool) -> bool {
         let hash = self.hash_of(key);
         let removed = {
             let mut shard = self.shard(hash).write();
-            match find_in(&shard, hash, key) {
+            match shard.find(hash, key) {
                 Some(entry) if unwanted(entry) => shard.remove(&(hash, key.into())),
                 _ => None,
             }
         };
         let is_removed = removed.is_some();
-        self.shard(hash).times.note(&removed);
         self.discard(removed);
         if is_removed {
             self.watchers.tell(key);
@@ -319,11 +309,15 @@ impl Keyspace {
         self.generation.fetch_add(1, Ordering::Release);
         let bytes = entry.retire();
         self.room.give_back(bytes);
-        if bytes >= entry::SLOW_TO_FREE_BYTES
-            && let Some(attic) = &*self.attic.lock().unwrap_or_else(PoisonError::into_inner)
-        {
+        if bytes >= entry::SLOW_TO_FREE_BYTES {
+            self.free_aside(entry);
+        }
+    }
+
+    fn free_aside(&self, removed: impl Send + 'static) {
+        if let Some(attic) = &*self.attic.lock().unwrap_or_else(PoisonError::into_inner) {
             // Nobody there any more: then it is freed here.
-            let _ = attic.send(entry);
+            let _ = attic.send(Box::new(removed));
         }
     }
 
@@ -357,27 +351,6 @@ impl ShardPair<'_> {
             _ => &mut self.first,
         }
     }
-}
-
-impl Shard {
-    // A thread that panicked can't have left the map half changed: every change is one call.
-    fn read(&self) -> RwLockReadGuard<'_, Entries> {
-        self.entries.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, Entries> {
-        self.entries.write().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Finds a key without making a [`Place`] of it, which would copy it: walks the entries of its hash, which are one but
-/// for a rare accident.
-fn find_in<'m>(map: &'m Entries, hash: u64, key: &[u8]) -> Option<&'m Arc<Entry>> {
-    let from: Place = (hash, Box::default());
-    map.range(from..)
-        .take_while(|((other, _), _)| *other == hash)
-        .find(|((_, name), _)| **name == *key)
-        .map(|(_, entry)| entry)
 }
 
 #[cfg(test)]

@@ -1,24 +1,25 @@
 //! The memory that values may take together.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use mayhap_commands::NoRoom;
 
 /// How much is used, of how much.
 #[derive(Debug)]
 pub(super) struct Room {
-    used: AtomicU64,
+    /// Less than nothing for a moment, when a value that grew is removed before its growth is counted.
+    used: AtomicI64,
     /// 0: none.
     limit: AtomicU64,
 }
 
 impl Room {
     pub(super) fn new(limit: u64) -> Self {
-        Self { used: AtomicU64::new(0), limit: AtomicU64::new(limit) }
+        Self { used: AtomicI64::new(0), limit: AtomicU64::new(limit) }
     }
 
     pub(super) fn used(&self) -> u64 {
-        self.used.load(Ordering::Relaxed)
+        self.used.load(Ordering::Relaxed).max(0).cast_unsigned()
     }
 
     pub(super) fn limit(&self) -> u64 {
@@ -42,7 +43,7 @@ impl Room {
         let most = if limit == 0 { u64::MAX } else { limit };
         self.used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
-                used.checked_add(bytes).filter(|sum| *sum <= most)
+                used.checked_add_unsigned(bytes).filter(|sum| sum.max(&0).cast_unsigned() <= most)
             })
             .map(|_| ())
             .map_err(|_| NoRoom { limit })
@@ -55,7 +56,7 @@ impl Room {
     /// Counts bytes that are in use, or free again, already.
     pub(super) fn change(&self, by: i64) {
         if by != 0 {
-            self.used.fetch_add(by.cast_unsigned(), Ordering::Relaxed);
+            self.used.fetch_add(by, Ordering::Relaxed);
         }
     }
 }
@@ -75,6 +76,12 @@ mod tests {
         room.change(-50);
         room.give_back(60);
         assert_eq!((room.left(), room.used()), (100, 0));
+        // Of a value that grew by 50 and went, the growth is counted last.
+        room.give_back(50);
+        assert_eq!((room.left(), room.used()), (100, 0));
+        assert_eq!(room.take(60), Ok(()));
+        room.change(50);
+        assert_eq!((room.left(), room.used()), (40, 60));
         room.set_limit(0);
         assert_eq!(room.left(), u64::MAX);
     }

@@ -67,7 +67,7 @@ impl Keyspace {
             return None;
         }
         for shard in &self.shards[self.shard_index(from)..] {
-            for ((hash, key), entry) in shard.read().range((from, Box::default())..) {
+            for ((hash, key), entry) in shard.read().from(from) {
                 if visit(*hash, key, entry).is_break() {
                     return Some(());
                 }

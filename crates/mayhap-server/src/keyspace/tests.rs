@@ -72,7 +72,7 @@ fn expired_keys_are_as_good_as_absent() {
     keyspace.for_each(NOW + 499, |_, _| shown += 1);
     assert_eq!(shown, 500 + 250);
     // One was removed when it was asked for, and one got more time.
-    keyspace.find(b"20", NOW).unwrap().set_expires_at(None);
+    assert!(keyspace.set_expiry(b"20", None, NOW, |_| true));
     assert_eq!(keyspace.remove_expired(NOW + 499, || ()), 250 - 2);
     assert_eq!(keyspace.len(), 750 + 1);
     // A new one in the place of one that expired.
@@ -82,32 +82,53 @@ fn expired_keys_are_as_good_as_absent() {
 }
 
 #[test]
-fn shards_are_looked_through_when_a_key_may_have_ended() {
+fn keys_that_end_are_known() {
     let keyspace = Keyspace::new(0);
-    // Of this time nobody was told, and nobody walks through all keys to find it.
-    put(&keyspace, b"a").set_expires_at(Some(NOW));
-    assert_eq!(keyspace.remove_expired(NOW, || ()), 0);
-    keyspace.note_expiry(b"a");
-    assert_eq!(keyspace.remove_expired(NOW, || ()), 1);
+    let set = |key: &[u8], moment| keyspace.set_expiry(key, moment, NOW, |_| true);
+    assert!(!set(b"a", Some(NOW + 5)), "there is none");
+    put(&keyspace, b"a");
+    assert!(set(b"a", Some(NOW + 5)) && keyspace.expiring() == 1);
+    assert!(!keyspace.set_expiry(b"a", None, NOW, |before| before != Some(NOW + 5)), "not allowed");
+    assert!(!keyspace.set_expiry(b"a", None, NOW + 5, |_| true), "it has ended");
+    assert!(set(b"a", None) && keyspace.expiring() == 0);
+    assert_eq!(keyspace.remove_expired(NOW + 5, || ()), 0);
 
-    put(&keyspace, b"a").set_expires_at(Some(NOW + 50));
-    keyspace.note_expiry(b"a");
-    assert_eq!((keyspace.remove_expired(NOW, || ()), keyspace.expiring()), (0, 1));
+    assert!(set(b"a", Some(NOW + 50)));
     keyspace.rename(b"a", b"another", true, NOW);
     assert_eq!((keyspace.remove_expired(NOW + 49, || ()), keyspace.expiring()), (0, 1));
     assert_eq!((keyspace.remove_expired(NOW + 50, || ()), keyspace.expiring()), (1, 0));
+    assert!(keyspace.is_empty());
 
-    // Counted when they go in another way, too.
+    // Counted when they come and go in another way, too.
     keyspace.create(b"b", bitmap(), Some(NOW + 9), NOW).unwrap();
     keyspace.replace(b"c", bitmap(), Some(NOW + 9), NOW).unwrap();
-    assert_eq!((keyspace.remove_expired(NOW, || ()), keyspace.expiring()), (0, 2));
+    assert_eq!(keyspace.expiring(), 2);
     keyspace.remove(b"b", NOW);
     keyspace.replace(b"c", bitmap(), None, NOW).unwrap();
-    assert_eq!((keyspace.remove_expired(NOW, || ()), keyspace.expiring()), (0, 0));
+    assert_eq!(keyspace.expiring(), 0);
     keyspace.create(b"d", bitmap(), Some(NOW + 9), NOW).unwrap();
-    keyspace.remove_expired(NOW, || ());
+    keyspace.rename(b"c", b"d", true, NOW);
+    assert_eq!(keyspace.expiring(), 0);
+    keyspace.create(b"e", bitmap(), Some(NOW + 9), NOW).unwrap();
+    assert!(keyspace.find(b"e", NOW + 9).is_none() && keyspace.expiring() == 0);
+    keyspace.create(b"f", bitmap(), Some(NOW + 9), NOW).unwrap();
     keyspace.clear();
-    assert_eq!((keyspace.remove_expired(NOW, || ()), keyspace.expiring()), (0, 0));
+    assert_eq!((keyspace.remove_expired(NOW + 9, || ()), keyspace.expiring()), (0, 0));
+}
+
+#[test]
+fn many_keys_that_end_at_once_go_some_at_a_time() {
+    let keyspace = Keyspace::new(0);
+    for number in 0..100_000_u64 {
+        keyspace.create(&number.to_le_bytes(), bitmap(), Some(NOW + number % 2), NOW - 1).unwrap();
+    }
+    let holds = AtomicU64::new(0);
+    let hold = || holds.fetch_add(1, Ordering::Relaxed);
+    assert_eq!(keyspace.remove_expired(NOW, hold), 50_000);
+    assert!(holds.load(Ordering::Relaxed) <= 50_000 / 256 + SHARDS as u64);
+    assert_eq!((keyspace.len(), keyspace.expiring()), (50_000, 50_000));
+    keyspace.for_each(NOW, |_, entry| assert_eq!(entry.expires_at(), Some(NOW + 1)));
+    assert_eq!((keyspace.remove_expired(NOW + 1, hold), keyspace.used_bytes()), (50_000, 0));
 }
 
 #[test]
@@ -154,7 +175,7 @@ fn a_random_place_has_a_key() {
 fn a_value_gets_another_name() {
     let keyspace = Keyspace::new(0);
     let entry = put(&keyspace, b"a");
-    entry.set_expires_at(Some(NOW + 5));
+    keyspace.set_expiry(b"a", Some(NOW + 5), NOW, |_| true);
     put(&keyspace, b"b");
     assert_eq!(keyspace.rename(b"x", b"a", true, NOW), Renamed::NoSuchKey);
     assert_eq!(keyspace.rename(b"a", b"b", false, NOW), Renamed::Taken);
@@ -165,22 +186,30 @@ fn a_value_gets_another_name() {
     assert!(Arc::ptr_eq(&keyspace.find(b"b", NOW).unwrap(), &entry));
     assert!(keyspace.find(b"b", NOW + 5).is_none());
     // Between all pairs of shards, from several threads: nobody waits for ever, nothing is lost.
+    // Every other name is free, and all have different lengths, which are counted.
     let keyspace = Keyspace::new(0);
+    let name = |number: usize| vec![b'a'; number + 1];
     for number in 0..100 {
-        put(&keyspace, number.to_string());
+        put(&keyspace, name(2 * number));
     }
+    let renamed = AtomicU64::new(0);
     thread::scope(|scope| {
         for step in [1, 37, 99] {
-            let keyspace = &keyspace;
+            let (keyspace, renamed) = (&keyspace, &renamed);
             scope.spawn(move || {
-                for number in (0..100).cycle().take(5000) {
-                    let (from, to) = (number.to_string(), ((number + step) % 100).to_string());
-                    keyspace.rename(from.as_bytes(), to.as_bytes(), false, NOW);
+                for number in (0..200).cycle().take(5000) {
+                    let done = keyspace.rename(&name(number), &name((number + step) % 200), false, NOW);
+                    renamed.fetch_add((done == Renamed::Done).into(), Ordering::Relaxed);
                 }
             });
         }
     });
     assert_eq!(keyspace.len(), 100);
+    assert!(renamed.into_inner() > 1000);
+    let mut bytes = 0;
+    keyspace.for_each(NOW, |key, _| bytes += key.len() as u64);
+    let without_names = put(&Keyspace::new(0), b"").bytes();
+    assert_eq!(keyspace.used_bytes(), bytes + 100 * without_names);
 }
 
 #[test]
@@ -213,6 +242,47 @@ fn memory_is_counted_and_limited() {
 }
 
 #[test]
+fn a_value_that_is_renamed_while_it_grows_is_counted() {
+    let keyspace = Keyspace::new(0);
+    let (settings, transfers) = (Settings::new(KeyHasher::default()), Transfers::default());
+    let cache = WorkerCache::default();
+    let view = View {
+        keyspace: &keyspace,
+        settings: &settings,
+        transfers: &transfers,
+        cache: &cache,
+        gate: None,
+        touches: true,
+        now: NOW,
+    };
+    let entry = put(&keyspace, b"a");
+    let (found, before) = (view.find(b"a").unwrap(), keyspace.used_bytes());
+    keyspace.rename(b"a", b"b", true, NOW);
+    let Value::Bitmap(bits) = &*found else { panic!("it is a bitmap") };
+    bits.write().unwrap().set = Bitmap::dense(8 << 12).unwrap();
+    view.note_change(b"a");
+    assert!(keyspace.used_bytes() >= before + (1 << 12));
+    assert_eq!(keyspace.used_bytes(), entry.bytes());
+}
+
+/// Millions of small values take as long to free as a large one.
+#[test]
+fn all_keys_are_freed_aside() {
+    let keyspace = Keyspace::new(0);
+    let (attic, removed) = std::sync::mpsc::channel();
+    keyspace.send_removed_to(Some(attic));
+    let entry = put(&keyspace, b"a");
+    assert_eq!((keyspace.clear(), keyspace.used_bytes()), (1, 0));
+    assert_eq!(Arc::strong_count(&entry), 2, "it waits to be freed");
+    drop(removed.try_iter().collect::<Vec<_>>());
+    assert_eq!(Arc::strong_count(&entry), 1);
+    // A small one by itself isn't worth the way.
+    put(&keyspace, b"b");
+    keyspace.remove(b"b", NOW);
+    assert_eq!(removed.try_iter().count(), 0);
+}
+
+#[test]
 fn a_worker_remembers_until_something_is_removed() {
     let keyspace = Keyspace::new(0);
     let (settings, transfers) = (Settings::new(KeyHasher::default()), Transfers::default());
@@ -223,6 +293,7 @@ fn a_worker_remembers_until_something_is_removed() {
         transfers: &transfers,
         cache: &cache,
         gate: None,
+        touches: true,
         now: NOW,
     };
     assert!(view.find(b"a").is_none());
@@ -234,7 +305,7 @@ fn a_worker_remembers_until_something_is_removed() {
     assert!(Arc::ptr_eq(first.entry(), second.entry()));
     keyspace.replace(b"a", bitmap(), None, NOW).unwrap();
     assert!(!Arc::ptr_eq(view.find(b"a").unwrap().entry(), &entry));
-    view.find(b"a").unwrap().entry().set_expires_at(Some(NOW));
+    keyspace.set_expiry(b"a", Some(NOW), NOW, |_| true);
     assert!(view.find(b"a").is_none());
     put(&keyspace, b"a");
     assert!(view.find(b"a").is_some());

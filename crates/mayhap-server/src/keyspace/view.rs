@@ -52,6 +52,8 @@ pub struct View<'w> {
     pub(crate) cache: &'w WorkerCache,
     /// Of a thread that isn't let in for the whole of a command, and has to be when a value becomes visible.
     pub(crate) gate: Option<&'w Gate>,
+    /// Whether what is found is thereby used: not after `CLIENT NO-TOUCH`.
+    pub(crate) touches: bool,
     /// Milliseconds since 1970, when the batch began.
     pub(crate) now: u64,
 }
@@ -85,8 +87,11 @@ impl View<'_> {
     /// After a command has changed the value of a key: counts its bytes again, and tells who watches it.
     pub(crate) fn note_change(&self, key: &[u8]) {
         self.keyspace.note_change(key);
-        if let Some(found) = mayhap_commands::Keyspace::find(self, key) {
-            self.keyspace.weigh(found.entry());
+        // The value that the command found: the key may mean another by now, and that value may have another key.
+        if let Some(remembered) = &*self.cache.last.borrow()
+            && remembered.key == key
+        {
+            self.keyspace.weigh(&remembered.entry.0);
         }
     }
 
@@ -119,7 +124,9 @@ impl mayhap_commands::Keyspace for View<'_> {
         let found = self.keyspace.find(key, self.now);
         self.cache.was_found.set(found.is_some());
         let entry = found?;
-        entry.touch(self.now);
+        if self.touches {
+            entry.touch(self.now);
+        }
         Some(self.remember(key, generation, entry))
     }
 

@@ -152,3 +152,18 @@ fn ranges_are_those_of_a_plain_string() {
         assert_eq!(desk.ask(&question), format!(":{found}"), "round {round}: {question}");
     }
 }
+
+/// There may be many small sets, and each of their bits may have a container of its own.
+#[test]
+fn bits_that_are_far_apart_are_counted() {
+    for bits in [2, 9, 31, 100, 255_u64] {
+        let mut desk = Desk::new();
+        for bit in 0..bits {
+            assert_eq!(desk.ask(&format!("SETBIT a {} 1", bit << 16)), ":0");
+        }
+        let counted = desk.shared.keyspace.used_bytes();
+        desk.ask("MEMORY USAGE a");
+        let real = desk.shared.keyspace.used_bytes();
+        assert!(counted * 4 >= real * 3, "{bits} bits: {counted} counted of {real}");
+    }
+}

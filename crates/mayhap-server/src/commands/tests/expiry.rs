@@ -49,6 +49,28 @@ fn keys_end() {
     assert_eq!(desk.shared.keyspace.expiring(), 1);
 }
 
+/// Whoever finds that the time of a key has come removes it, and counts it.
+#[test]
+fn keys_that_end_are_counted_once() {
+    let mut desk = Desk::new();
+    for key in ["asked", "added", "deleted", "renamed", "left"] {
+        desk.ask(&format!("BF.ADD {key} x"));
+        desk.ask(&format!("PEXPIRE {key} 10"));
+    }
+    desk.later(10);
+    desk.play(&[
+        ("EXISTS asked asked", ":0"),
+        ("BF.ADD added x", ":1"),
+        ("DEL deleted", ":0"),
+        ("RENAME renamed other", "-ERR no such key"),
+        ("EXISTS renamed", ":0"),
+    ]);
+    assert_eq!(desk.shared.keyspace.remove_expired(NOW + 10, || ()), 1);
+    assert!(desk.ask("INFO stats").contains(" expired_keys:5 "));
+    desk.ask("CONFIG RESETSTAT");
+    assert!(desk.ask("INFO stats").contains(" expired_keys:0 "));
+}
+
 #[test]
 fn ends_under_conditions() {
     Desk::new().play(&[

@@ -134,6 +134,34 @@ fn values_are_looked_at() {
 }
 
 #[test]
+fn a_value_that_is_used_is_not_idle() {
+    let uses = [
+        ("BF.ADD k x", "BF.EXISTS k x"),
+        ("BF.ADD k x", "BF.ADD k x"),
+        ("CF.ADD k x", "CF.DEL k x"),
+        ("SETBIT k 1 1", "GETBIT k 1"),
+        ("SETBIT k 1 1", "SETBIT k 2 1"),
+        ("SETBIT k 1 1", "BITCOUNT k"),
+        ("SETBIT k 1 1", "DUMP k"),
+        ("SETBIT k 1 1", "COPY k l"),
+    ];
+    for (make, uses) in uses {
+        let mut desk = Desk::new();
+        desk.ask(make);
+        desk.later(5000);
+        desk.play(&[("EXISTS k", ":1"), ("TTL k", ":-1"), ("OBJECT IDLETIME k", ":5")]);
+        desk.ask("CLIENT NO-TOUCH ON");
+        desk.ask(uses);
+        assert_eq!(desk.ask("OBJECT IDLETIME k"), ":5", "{uses}, without a trace");
+        desk.ask("CLIENT NO-TOUCH OFF");
+        desk.ask(uses);
+        assert_eq!(desk.ask("OBJECT IDLETIME k"), ":0", "{uses}");
+        desk.later(5000);
+        desk.play(&[("CLIENT NO-TOUCH ON", "+OK"), ("TOUCH k", ":1"), ("OBJECT IDLETIME k", ":0")]);
+    }
+}
+
+#[test]
 fn the_server_tells_the_time_and_stops() {
     let mut desk = Desk::new();
     assert!(desk.ask("TIME").starts_with("*2 $10 "));
