@@ -125,7 +125,7 @@ impl Bitmap {
         file.verify()?;
         let body = file.section(0).unwrap_or(&[]);
         if found.is_dense {
-            let mut blocks = Owned::zeroed(found.blocks())?;
+            let mut blocks = Owned::zeroed(found.blocks()).map_err(FormatError::from)?;
             BlockFiller::new(&mut blocks).fill(body);
             Ok(Self::from_blocks(blocks, &found)?.counted()?)
         } else {
@@ -168,7 +168,7 @@ impl Bitmap {
         if !found.is_dense {
             return Self::read_sparse(reader, &found);
         }
-        let mut blocks = Owned::zeroed(found.blocks())?;
+        let mut blocks = Owned::zeroed(found.blocks()).map_err(FormatError::from)?;
         let mut filler = BlockFiller::new(&mut blocks);
         reader.read_section_in_pieces(|bytes| filler.fill(bytes))?;
         reader.finish()?;
