@@ -312,6 +312,15 @@ fn a_column_is_taken_out_of_a_parquet_file() {
     }
     let parquet = golden("parquet_rust.parquet");
     let out = path(&directory, "out");
+    // A filter by itself may also come through a pipe, whatever name that has.
+    let bare = fs::read(path(&directory, "bare")).unwrap();
+    for pipe in ["-", "/dev/stdin"] {
+        succeeds(&["import", "-q", "--format", "parquet", pipe, "--force", "-o", &out], &bare);
+        assert_eq!(ForeignFile::open(&out).unwrap().filter.to_bytes().unwrap(), bare);
+        let list = ["import", "--format", "parquet", pipe, "--list"];
+        fails(&list, &fs::read(&parquet).unwrap(), "a whole Parquet file must be named");
+    }
+    fs::remove_file(&out).unwrap();
     let arguments = ["import", "--format", "parquet", &parquet, "-o", &out];
     fails(&arguments, b"", "say which with one of:\n  --column ");
     fails(
