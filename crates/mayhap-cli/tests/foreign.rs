@@ -9,7 +9,7 @@ use std::path::Path;
 
 use mayhap::codec::Existing;
 use mayhap::formats::leveldb::LevelDbFilter;
-use mayhap::formats::redisbloom::{RdbVersion, RedisBloom};
+use mayhap::formats::redisbloom::{CuckooLimits, RdbVersion, RedisBloom, RedisCuckoo};
 use mayhap::formats::{ForeignFile, ForeignFilter, KeyForm};
 use mayhap::hash::SecretKey;
 use mayhap::{Bitmap, BloomFilter};
@@ -141,6 +141,22 @@ fn redis_chunks_and_payloads_are_the_same_filter() {
         succeeds(&[&arguments[..], &["--rdb-version", "12"]].concat(), &text);
         assert_eq!(fs::read(&out).unwrap(), hex(&case, "dump_hex"), "{}", case["id"]);
     }
+}
+
+#[test]
+fn a_cuckoo_filter_of_more_sub_filters_than_redis_allows_by_default_comes_back_from_its_chunks() {
+    let directory = Directory::new("foreign-expansions");
+    let mut filter = RedisCuckoo::with_capacity(8).unwrap();
+    filter.set_limits(CuckooLimits { max_expansions: 100, ..filter.limits() });
+    for key in 0..400u32 {
+        filter.add(&key).unwrap();
+    }
+    assert!(filter.sub_filters() > u64::from(CuckooLimits::default().max_expansions));
+    let dump = directory.file("dump", &filter.to_dump(RdbVersion::REDIS_7_0).unwrap());
+    let (chunks, again) = (path(&directory, "chunks"), path(&directory, "again"));
+    succeeds(&["convert", "-q", "--from", "redis", &dump, "--to", "redis-chunks", "-o", &chunks], b"");
+    succeeds(&["convert", "-q", "--from", "redis", &chunks, "--to", "redis-dump", "-o", &again], b"");
+    assert_eq!(fs::read(&again).unwrap(), fs::read(&dump).unwrap());
 }
 
 #[test]
