@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use mayhap::codec::Existing;
+use mayhap::formats::guava::{GuavaBloom, Sizing};
 use mayhap::formats::leveldb::LevelDbFilter;
 use mayhap::formats::redisbloom::{CuckooLimits, RdbVersion, RedisBloom, RedisCuckoo};
 use mayhap::formats::{ForeignFile, ForeignFilter, KeyForm};
@@ -439,6 +440,31 @@ fn an_imported_filter_answers_as_its_system_does() {
     // Without being imported.
     let direct = ["check", "--format", "guava", "--key-type", "i64", &file, "-"];
     assert_eq!(succeeds(&direct, lines.as_bytes()), lines);
+}
+
+#[test]
+fn standard_input_is_a_filter_or_keys_and_not_both() {
+    let directory = Directory::new("foreign-stdin");
+    let mut filter = GuavaBloom::with_rate(100, 0.01, Sizing::Guava31).unwrap();
+    filter.insert("apple");
+    let bytes = filter.to_bytes().unwrap();
+    let (file, keys) = (directory.file("filter", &bytes), directory.file("keys", b"apple\npear\n"));
+    let with = |arguments: &[&'static str]| [arguments, &["--format", "guava"]].concat();
+    assert_eq!(succeeds(&[&with(&["check", "-"])[..], &[&keys]].concat(), &bytes), "apple\n");
+    for arguments in
+        [&["check", "-"][..], &["check", "-", "-"], &["check", "-", "-F", "-"], &["verify", "-", "-"]]
+    {
+        fails(&with(arguments), &bytes, "standard input can be one filter or the keys, not both");
+    }
+    fails(
+        &[&with(&["check", "-", "-F", "-"])[..], &[&keys]].concat(),
+        &bytes,
+        "standard input can be one filter",
+    );
+    // Of the keys that are looked for when none are named, there are none then.
+    assert!(succeeds(&with(&["verify", "-", "--samples", "1k"]), &bytes).contains("no source was given"));
+    let arguments = ["verify", "--format", "guava", &file, "--samples", "1k"];
+    assert!(succeeds(&arguments, b"apple\n").contains("all 1 of the source were found"));
 }
 
 /// The keys of the recorded cases: SplitMix64, as signed numbers.
