@@ -125,6 +125,11 @@ pub(crate) fn header_of(path: &Path) -> Result<(Header, u64), Failure> {
         Ok(found) if found.is_dir() => {
             Err(Failure::Message(format!("{} is a directory; name a filter file", path.display())))
         }
+        // Read for its header and then again, or mapped: of a pipe the second look would see what the first left over.
+        Ok(found) if !found.is_file() => Err(Failure::Message(format!(
+            "{} is a pipe or a device, and a filter must be a file; save it to one first",
+            path.display()
+        ))),
         Ok(found) => {
             let reader = Reader::open(path, u64::MAX).map_err(|error| explain(error.into()))?;
             Ok((reader.header().clone(), found.len()))

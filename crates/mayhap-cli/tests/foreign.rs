@@ -8,8 +8,9 @@ use std::fs;
 use std::path::Path;
 
 use mayhap::codec::Existing;
+use mayhap::formats::guava::{GuavaBloom, Sizing};
 use mayhap::formats::leveldb::LevelDbFilter;
-use mayhap::formats::redisbloom::{RdbVersion, RedisBloom};
+use mayhap::formats::redisbloom::{CuckooLimits, RdbVersion, RedisBloom, RedisCuckoo};
 use mayhap::formats::{ForeignFile, ForeignFilter, KeyForm};
 use mayhap::hash::SecretKey;
 use mayhap::{Bitmap, BloomFilter};
@@ -141,6 +142,22 @@ fn redis_chunks_and_payloads_are_the_same_filter() {
         succeeds(&[&arguments[..], &["--rdb-version", "12"]].concat(), &text);
         assert_eq!(fs::read(&out).unwrap(), hex(&case, "dump_hex"), "{}", case["id"]);
     }
+}
+
+#[test]
+fn a_cuckoo_filter_of_more_sub_filters_than_redis_allows_by_default_comes_back_from_its_chunks() {
+    let directory = Directory::new("foreign-expansions");
+    let mut filter = RedisCuckoo::with_capacity(8).unwrap();
+    filter.set_limits(CuckooLimits { max_expansions: 100, ..filter.limits() });
+    for key in 0..400u32 {
+        filter.add(&key).unwrap();
+    }
+    assert!(filter.sub_filters() > u64::from(CuckooLimits::default().max_expansions));
+    let dump = directory.file("dump", &filter.to_dump(RdbVersion::REDIS_7_0).unwrap());
+    let (chunks, again) = (path(&directory, "chunks"), path(&directory, "again"));
+    succeeds(&["convert", "-q", "--from", "redis", &dump, "--to", "redis-chunks", "-o", &chunks], b"");
+    succeeds(&["convert", "-q", "--from", "redis", &chunks, "--to", "redis-dump", "-o", &again], b"");
+    assert_eq!(fs::read(&again).unwrap(), fs::read(&dump).unwrap());
 }
 
 #[test]
@@ -312,6 +329,15 @@ fn a_column_is_taken_out_of_a_parquet_file() {
     }
     let parquet = golden("parquet_rust.parquet");
     let out = path(&directory, "out");
+    // A filter by itself may also come through a pipe, whatever name that has.
+    let bare = fs::read(path(&directory, "bare")).unwrap();
+    for pipe in ["-", "/dev/stdin"] {
+        succeeds(&["import", "-q", "--format", "parquet", pipe, "--force", "-o", &out], &bare);
+        assert_eq!(ForeignFile::open(&out).unwrap().filter.to_bytes().unwrap(), bare);
+        let list = ["import", "--format", "parquet", pipe, "--list"];
+        fails(&list, &fs::read(&parquet).unwrap(), "a whole Parquet file must be named");
+    }
+    fs::remove_file(&out).unwrap();
     let arguments = ["import", "--format", "parquet", &parquet, "-o", &out];
     fails(&arguments, b"", "say which with one of:\n  --column ");
     fails(
@@ -414,6 +440,31 @@ fn an_imported_filter_answers_as_its_system_does() {
     // Without being imported.
     let direct = ["check", "--format", "guava", "--key-type", "i64", &file, "-"];
     assert_eq!(succeeds(&direct, lines.as_bytes()), lines);
+}
+
+#[test]
+fn standard_input_is_a_filter_or_keys_and_not_both() {
+    let directory = Directory::new("foreign-stdin");
+    let mut filter = GuavaBloom::with_rate(100, 0.01, Sizing::Guava31).unwrap();
+    filter.insert("apple");
+    let bytes = filter.to_bytes().unwrap();
+    let (file, keys) = (directory.file("filter", &bytes), directory.file("keys", b"apple\npear\n"));
+    let with = |arguments: &[&'static str]| [arguments, &["--format", "guava"]].concat();
+    assert_eq!(succeeds(&[&with(&["check", "-"])[..], &[&keys]].concat(), &bytes), "apple\n");
+    for arguments in
+        [&["check", "-"][..], &["check", "-", "-"], &["check", "-", "-F", "-"], &["verify", "-", "-"]]
+    {
+        fails(&with(arguments), &bytes, "standard input can be one filter or the keys, not both");
+    }
+    fails(
+        &[&with(&["check", "-", "-F", "-"])[..], &[&keys]].concat(),
+        &bytes,
+        "standard input can be one filter",
+    );
+    // Of the keys that are looked for when none are named, there are none then.
+    assert!(succeeds(&with(&["verify", "-", "--samples", "1k"]), &bytes).contains("no source was given"));
+    let arguments = ["verify", "--format", "guava", &file, "--samples", "1k"];
+    assert!(succeeds(&arguments, b"apple\n").contains("all 1 of the source were found"));
 }
 
 /// The keys of the recorded cases: SplitMix64, as signed numbers.

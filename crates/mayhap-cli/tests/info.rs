@@ -224,6 +224,7 @@ fn damage_is_told_apart() {
     fails(&["info", &directory.file("text", b"hello")], b"", "not a mayhap file");
     fails(&["info", &directory.file("empty", b"")], b"", "cut off");
     fails(&["info", directory.path()], b"", "is a directory");
+    fails(&["info", "/dev/stdin"], &bytes, "/dev/stdin is a pipe or a device, and a filter must be a file");
     fails(&["info", &format!("{}/missing", directory.path())], b"", "no such file");
     fails(&["info"], b"", "FILTER");
 }

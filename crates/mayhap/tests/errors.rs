@@ -8,11 +8,12 @@
 )]
 
 use mayhap::bloom::Shape;
+use mayhap::codec::{FormatError, Header};
 use mayhap::hash::{KeyHasher, SecretKey};
 use mayhap::sizing::{BlockedPlan, ClassicPlan, MAX_BYTES, SizingError};
 use mayhap::{
-    BloomFilter, ClassicBloom, CountingBloom, CuckooFilter, DLeftCounting, DualBloom, Error, Growth,
-    InsertError, MergeError, ScalableBloom, ScalableCuckoo, WindowBloom,
+    Bitmap, BloomFilter, ClassicBloom, CountingBloom, CuckooFilter, DLeftCounting, DualBloom, Error, Growth,
+    InsertError, MergeError, ReadOptions, ScalableBloom, ScalableCuckoo, WindowBloom,
 };
 
 /// A result, if it is an error of sizing.
@@ -373,4 +374,25 @@ fn batches_of_unequal_lengths_panic() {
     let shared = filter.into_shared();
     assert!(panics(&|| shared.insert_each(&["a"], &mut [false; 2])));
     assert!(panics(&|| shared.insert_hashes(&[], &mut [false])));
+}
+
+/// A stream that announces more than there is memory for: an error of the stream, which gives no advice on planning.
+#[test]
+fn a_filter_that_is_too_large_to_be_read() {
+    let mut header =
+        Header::parse(&BloomFilter::with_rate(1_000, 0.01).unwrap().to_bytes().unwrap()).unwrap();
+    header.parameters[0] = 1 << 50;
+    header.sections[0].length = 1 << 56;
+    let filter = BloomFilter::read_from(&header.to_bytes().unwrap()[..], &ReadOptions::new()).map(drop);
+
+    let mut header = Header::parse(&Bitmap::dense(1_000).unwrap().to_bytes().unwrap()).unwrap();
+    header.parameters[0] = (1 << 59) - 1;
+    header.sections[0].length = 1 << 56;
+    let bitmap = Bitmap::read_from(&header.to_bytes().unwrap()[..], &ReadOptions::new()).map(drop);
+
+    for result in [filter, bitmap] {
+        let error = result.unwrap_err();
+        assert!(matches!(error, Error::Format(FormatError::OutOfMemory { .. })), "{error:?}");
+        assert!(error.to_string().contains("map the one that is read"), "{error}");
+    }
 }

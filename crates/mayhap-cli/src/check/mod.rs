@@ -92,6 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let reader = KeyReader::new(&inputs, &arguments.keys)?;
     let paths: Vec<&Path> =
         [&arguments.filter].into_iter().chain(&arguments.more).map(PathBuf::as_path).collect();
+    inputs.refuse_shared_stdin(&paths)?;
     let filters = arguments.foreign.map_all(&arguments.unlock, &paths)?;
     let filters: Vec<_> = paths.iter().map(|path| path.display().to_string()).zip(filters).collect();
     let progress = if arguments.count {

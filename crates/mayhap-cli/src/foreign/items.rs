@@ -76,7 +76,8 @@ impl Details {
             FormatName::LeveldbBlock => leveldb::block_items(path, bytes, selection),
             FormatName::Redis => redis::items(path, bytes, selection),
             FormatName::Parquet if bytes.starts_with(b"PAR1") => Err(Failure::Message(
-                "a whole Parquet file must be named; from standard input one filter is read".to_owned(),
+                "a whole Parquet file must be named; from a pipe or standard input one filter is read"
+                    .to_owned(),
             )),
             _ => Ok(vec![self.only_item(format, path, bytes)?]),
         }

@@ -14,10 +14,10 @@ use crate::keys::cannot_read;
 
 const MAGIC: &[u8; 4] = b"PAR1";
 
-/// Whether the file begins as one of Parquet does. A single filter doesn't.
+/// Whether it is a file that begins as one of Parquet does. A single filter doesn't.
 pub(super) fn is_whole_file(path: &Path) -> Result<bool, Failure> {
-    if path.is_dir() {
-        // Said when it is read.
+    // Of a pipe the first bytes would be gone. What else can't be read is said when it is.
+    if !path.is_file() {
         return Ok(false);
     }
     let mut start = Vec::new();

@@ -117,8 +117,10 @@ fn load_chunks(path: &Path, text: &[u8]) -> Result<ForeignFilter, Failure> {
         )));
     };
     let loaded = if header.bytes.len() == CUCKOO_HEADER {
-        RedisCuckoo::from_chunks(&chunks, &CuckooLimits::default())
-            .map(|filter| ForeignFilter::RedisCuckoo(filter, version))
+        // How many sub-filters it may have is a setting of the server it comes from. No more memory is taken than the
+        // pieces fill.
+        let limits = CuckooLimits { max_expansions: u32::MAX, ..CuckooLimits::default() };
+        RedisCuckoo::from_chunks(&chunks, &limits).map(|filter| ForeignFilter::RedisCuckoo(filter, version))
     } else {
         load_bloom(&chunks).map(|filter| ForeignFilter::RedisBloom(filter, version))
     };

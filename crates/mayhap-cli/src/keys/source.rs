@@ -69,6 +69,19 @@ impl Inputs {
         Ok(Self { sources, total_bytes })
     }
 
+    /// Refuses standard input if a filter is read from it as well: whoever comes second would find it empty.
+    pub(crate) fn refuse_shared_stdin(&self, filters: &[&Path]) -> Result<(), Failure> {
+        let by_filters = filters.iter().filter(|path| path.as_os_str() == "-").count();
+        let by_keys = self.sources.iter().filter(|source| matches!(source, Source::Stdin)).count();
+        if by_filters > 0 && by_filters + by_keys > 1 {
+            return Err(Failure::Message(
+                "standard input can be one filter or the keys, not both; name a file for the others"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
     /// How much there is to read, if all of it is in regular files. They may still grow.
     pub(crate) fn total_bytes(&self) -> Option<u64> {
         self.total_bytes

@@ -108,8 +108,13 @@ const LONGEST: Duration = Duration::from_secs(20);
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
-    let has_source = !arguments.files.is_empty() || !io::stdin().is_terminal();
+    // Unless they are named, keys come from standard input, if that isn't taken.
+    let is_stdin_taken = io::stdin().is_terminal() || arguments.filter.as_os_str() == "-";
+    let has_source = !arguments.files.is_empty() || !is_stdin_taken;
     let inputs = Inputs::check(&arguments.files)?;
+    if has_source {
+        inputs.refuse_shared_stdin(&[&arguments.filter])?;
+    }
     let reader = KeyReader::new(&inputs, &arguments.keys)?;
     let filter = arguments.foreign.map(&arguments.unlock, &arguments.filter)?;
     let threads = thread::available_parallelism().map_or(1, usize::from);

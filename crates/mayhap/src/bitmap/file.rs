@@ -96,19 +96,8 @@ impl<S: Blocks> Bitmap<S> {
 
     #[cfg(feature = "std")]
     fn read_sparse(mut reader: Reader<impl std::io::Read>, found: &Found) -> Result<Self, Error> {
-        // Grows with what really comes, not with what the header says will.
-        let (mut body, mut enough) = (Vec::new(), true);
-        reader.read_section_in_pieces(|bytes| {
-            enough = enough && body.try_reserve(bytes.len()).is_ok();
-            if enough {
-                body.extend_from_slice(bytes);
-            }
-        })?;
-        let bytes = reader.layout().file_length();
+        let body = reader.read_section_to_vec()?;
         reader.finish()?;
-        if !enough {
-            return Err(FormatError::OutOfMemory { bytes }.into());
-        }
         Ok(Self::from_portable(&body, found)?)
     }
 }
@@ -136,7 +125,7 @@ impl Bitmap {
         file.verify()?;
         let body = file.section(0).unwrap_or(&[]);
         if found.is_dense {
-            let mut blocks = Owned::zeroed(found.blocks())?;
+            let mut blocks = Owned::zeroed(found.blocks()).map_err(FormatError::from)?;
             BlockFiller::new(&mut blocks).fill(body);
             Ok(Self::from_blocks(blocks, &found)?.counted()?)
         } else {
@@ -179,7 +168,7 @@ impl Bitmap {
         if !found.is_dense {
             return Self::read_sparse(reader, &found);
         }
-        let mut blocks = Owned::zeroed(found.blocks())?;
+        let mut blocks = Owned::zeroed(found.blocks()).map_err(FormatError::from)?;
         let mut filler = BlockFiller::new(&mut blocks);
         reader.read_section_in_pieces(|bytes| filler.fill(bytes))?;
         reader.finish()?;

@@ -197,7 +197,8 @@ impl fmt::Display for FormatError {
             Self::OutOfMemory { bytes } => {
                 write!(
                     f,
-                    "{bytes} bytes of memory could not be had; write to a file instead, or free some memory"
+                    "{bytes} bytes of memory could not be had; free some memory, or do it in a file: \
+                     write to one instead, or map the one that is read"
                 )
             }
             Self::WrongBody { section, expected, got } => write!(

@@ -54,14 +54,14 @@ impl Reader<fs::File> {
     /// Opens a file and reads its header.
     ///
     /// Fails when the header is wrong, when the file is longer than `max_bytes`, and when it doesn't have the
-    /// length that its header says; so once this succeeds, memory as large as the sections may be allocated.
+    /// length that its header says; so once this succeeds, memory as large as the sections may be allocated. A
+    /// pipe or a device has no length to compare: of those, as of a stream, the header can announce anything.
     pub fn open(path: impl AsRef<Path>, max_bytes: u64) -> Result<Self, FileError> {
         let path = path.as_ref();
         let at = |doing| move |source: io::Error| StreamError::from(source).at(path, doing);
         let file = fs::File::open(path).map_err(at("opening"))?;
         let metadata = file.metadata().map_err(at("opening"))?;
         let reader = Self::new(file, max_bytes).map_err(|error| error.at(path, "reading"))?;
-        // A pipe or a device has no length to compare.
         let file_length = reader.layout().file_length();
         if metadata.is_file() && metadata.len() != file_length {
             let error = if metadata.len() < file_length {
@@ -162,6 +162,22 @@ impl<R: Read> Reader<R> {
         }
         self.end_section();
         Ok(())
+    }
+
+    /// Reads the next section's body into memory that grows with what really comes, not with what the header says will.
+    ///
+    /// Fails as [`read_section_in_pieces`](Self::read_section_in_pieces), and when the memory can't be had.
+    #[cfg(any(feature = "bitmap", feature = "formats"))]
+    pub(crate) fn read_section_to_vec(&mut self) -> Result<Vec<u8>, StreamError> {
+        let bytes = self.section_length().unwrap_or(0);
+        let (mut body, mut enough) = (Vec::new(), true);
+        self.read_section_in_pieces(|piece| {
+            enough = enough && body.try_reserve(piece.len()).is_ok();
+            if enough {
+                body.extend_from_slice(piece);
+            }
+        })?;
+        if enough { Ok(body) } else { Err(FormatError::OutOfMemory { bytes }.into()) }
     }
 
     /// Reads the checksums and compares them; the stream must end there.

@@ -127,7 +127,7 @@ pub(crate) fn parse<F: Stored>(
     file.verify()?;
     let mut bodies = Vec::new();
     for (index, section) in file.header().sections.iter().enumerate() {
-        let mut blocks = Owned::zeroed(block_count(section))?;
+        let mut blocks = Owned::zeroed(block_count(section)).map_err(FormatError::from)?;
         BlockFiller::new(&mut blocks).fill(file.section(index).unwrap_or(&[]));
         bodies.push(blocks);
     }

@@ -57,7 +57,7 @@ fn read_bodies<F: Stored>(
     let counts: Vec<u64> = reader.header().sections.iter().map(block_count).collect();
     let mut bodies = Vec::new();
     for count in counts {
-        let mut blocks = Owned::zeroed(count)?;
+        let mut blocks = Owned::zeroed(count).map_err(FormatError::from)?;
         let mut filler = BlockFiller::new(&mut blocks);
         reader.read_section_in_pieces(|bytes| filler.fill(bytes))?;
         bodies.push(blocks);

@@ -250,6 +250,8 @@ impl ForeignFilter {
         match self {
             Self::LevelDb(filter) => filter.expected_rate(),
             Self::Guava(filter) => filter.expected_fpp(),
+            // Asked for no bit, it says "mayhap" to every key; by Spark's formula the rate is then no number, or infinite.
+            Self::Spark(filter) if filter.hashes() <= 0 || filter.bits() == 0 => 1.0,
             Self::Spark(filter) => filter.expected_fpp(),
             Self::Parquet(filter) => filter.expected_rate(),
             Self::RedisBloom(filter, _) => filter.expected_rate(),
@@ -333,6 +335,17 @@ mod tests {
         }
         let [mut leveldb, guava, ..] = <[_; 7]>::try_from(every_kind()).unwrap();
         assert_eq!(leveldb.merge(&guava), Err(MergeError::Different { what: "formats" }));
+    }
+
+    #[test]
+    fn a_spark_filter_that_asks_for_no_bit_is_expected_to_find_everything() {
+        for (hashes, words) in [(5, 0), (0, 1), (-1, 1), (i32::MIN, 0)] {
+            let mut bytes = [1, hashes, words].map(i32::to_be_bytes).concat();
+            bytes.resize(bytes.len() + 8 * words.cast_unsigned() as usize, 0);
+            let filter = ForeignFilter::from_bytes(Format::Spark, &bytes).unwrap();
+            assert!(filter.contains("apple"));
+            assert_eq!(filter.expected_rate(), 1.0, "{hashes} hashes, {words} words");
+        }
     }
 
     #[test]

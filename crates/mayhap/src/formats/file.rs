@@ -172,14 +172,9 @@ fn understand(header: &Header) -> Result<(Format, KeyForm), FormatError> {
 }
 
 #[cfg(feature = "std")]
-fn read(mut reader: Reader<std::fs::File>, options: &ReadOptions) -> Result<ForeignFile, Error> {
+fn read(mut reader: Reader<impl std::io::Read>, options: &ReadOptions) -> Result<ForeignFile, Error> {
     let (format, keys) = understand(reader.header())?;
-    // The file is as long as its header says: see `Reader::open`.
-    let bytes = reader.header().sections.first().map_or(0, |section| section.length);
-    let mut body = Vec::new();
-    let length = usize::try_from(bytes).ok().filter(|length| body.try_reserve_exact(*length).is_ok());
-    body.resize(length.ok_or(FormatError::OutOfMemory { bytes })?, 0);
-    reader.read_section(&mut body)?;
+    let body = reader.read_section_to_vec()?;
     reader.finish()?;
     Ok(ForeignFile { filter: ForeignFilter::from_bytes_with(format, &body, options)?, keys })
 }
@@ -227,6 +222,7 @@ impl Format {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::StreamError;
     use crate::formats::crawler::CrawlerBloom;
     use crate::formats::guava::{GuavaBloom, Sizing};
     use crate::formats::leveldb::LevelDbFilter;
@@ -282,6 +278,18 @@ mod tests {
             assert!(ForeignFile::open_with(&path, &ReadOptions::new().max_bytes(100)).is_err());
         }
         std::fs::remove_dir_all(&directory).unwrap();
+    }
+
+    /// A pipe that was opened by its name has no length to compare with the header's.
+    #[test]
+    fn a_stream_that_announces_more_than_comes_takes_no_memory_for_it() {
+        let file = &every_kind()[1];
+        let mut bytes = file.header(1 << 46).to_bytes().unwrap();
+        bytes.resize(bytes.len() + (1 << 20), 0);
+        let reader = Reader::new(&bytes[..], u64::MAX).unwrap();
+        let error = read(reader, &ReadOptions::new()).unwrap_err();
+        let cut = matches!(error, Error::Stream(StreamError::Format(FormatError::Truncated { .. })));
+        assert!(cut, "{error}");
     }
 
     /// A file that was written once is read by every later version.
