@@ -26,6 +26,9 @@ pub(crate) use coverage::Coverage;
 pub(crate) use native::{NativeLoad, native_refusal};
 
 use std::fmt;
+use std::mem;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mayhap::formats::redisbloom::CHUNK_BYTES;
@@ -117,6 +120,35 @@ impl From<TransferError> for Reply {
 pub struct Transfers {
     limit: u64,
     under_way: Mutex<UnderWay>,
+    /// Those of what is under way: every key that is added to a cuckoo filter asks for them, on all threads.
+    bytes: AtomicU64,
+}
+
+/// What is under way, for one thread.
+struct Locked<'t> {
+    under_way: MutexGuard<'t, UnderWay>,
+    /// Where its bytes are left for those who don't wait for it.
+    left_bytes: &'t AtomicU64,
+}
+
+impl Deref for Locked<'_> {
+    type Target = UnderWay;
+
+    fn deref(&self) -> &UnderWay {
+        &self.under_way
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut UnderWay {
+        &mut self.under_way
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        self.left_bytes.store(self.under_way.bytes, Ordering::Relaxed);
+    }
 }
 
 /// At most 4 GiB.
@@ -130,12 +162,12 @@ impl Transfers {
     /// No more than so many bytes under way at a time.
     #[must_use]
     pub fn with_limit(limit: u64) -> Self {
-        Self { limit, under_way: Mutex::default() }
+        Self { limit, under_way: Mutex::default(), bytes: AtomicU64::new(0) }
     }
 
     /// Bytes that are under way, for a host that counts its memory.
     pub fn bytes(&self) -> u64 {
-        self.lock().bytes
+        self.bytes.load(Ordering::Relaxed)
     }
 
     /// Bytes that there is room for.
@@ -152,7 +184,10 @@ impl Transfers {
     pub fn clear(&self) {
         let mut under_way = self.lock();
         let last_id = under_way.last_id;
-        *under_way = UnderWay { last_id, ..UnderWay::default() };
+        let forgotten = mem::replace(&mut *under_way, UnderWay { last_id, ..UnderWay::default() });
+        // Gigabytes, perhaps: nobody waits while they are freed.
+        drop(under_way);
+        drop(forgotten);
     }
 
     /// Whether a dump of so many bytes could begin: to be asked before they are made.
@@ -274,9 +309,10 @@ impl Transfers {
         self.lock().forget_load(key);
     }
 
-    fn lock(&self) -> MutexGuard<'_, UnderWay> {
+    fn lock(&self) -> Locked<'_> {
         // Whatever a thread that panicked had done is whole: no entry is ever half there.
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+        let under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        Locked { under_way, left_bytes: &self.bytes }
     }
 }
 
