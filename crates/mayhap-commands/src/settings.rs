@@ -40,8 +40,8 @@ enum Kind {
     /// A fraction strictly between 0 and 1, kept as its bits.
     Rate,
     Layout,
-    /// A size in bytes, with a unit.
-    Bytes,
+    /// The most bytes, with a unit. None is written 0, as everywhere in Redis, and kept as the largest number.
+    Limit,
 }
 
 macro_rules! settings {
@@ -88,8 +88,8 @@ settings! {
     cf_layout -> Layout = "cf-layout", Kind::Layout, 0;
     /// The rate of native cuckoo filters that are made without one.
     cf_error_rate -> f64 = "cf-error-rate", Kind::Rate, 0.01_f64.to_bits();
-    /// The most bytes one filter may take.
-    filter_max_bytes -> u64 = "filter-max-bytes", Kind::Bytes, 1 << 36;
+    /// The most bytes one filter may take; 0: no limit.
+    filter_max_bytes -> u64 = "filter-max-bytes", Kind::Limit, 1 << 36;
 }
 
 trait FromBits {
@@ -158,14 +158,16 @@ impl Setting {
                 "redisbloom" => Ok(1),
                 _ => Err(format!("{} must be native or redisbloom", self.name)),
             },
-            Kind::Bytes => bytes(value)
+            Kind::Limit => bytes(value)
+                .map(|most| if most == 0 { u64::MAX } else { most })
                 .ok_or_else(|| format!("{} must be a number of bytes, such as 4096, 64mb or 2gb", self.name)),
         }
     }
 
     fn text(&self, bits: u64) -> String {
         match self.kind {
-            Kind::Integer(..) | Kind::Bytes => bits.to_string(),
+            Kind::Limit if bits == u64::MAX => "0".to_owned(),
+            Kind::Integer(..) | Kind::Limit => bits.to_string(),
             Kind::Rate => f64::from_bits(bits).to_string(),
             Kind::Layout if bits == 0 => "native".to_owned(),
             Kind::Layout => "redisbloom".to_owned(),
@@ -212,6 +214,9 @@ mod tests {
         assert_eq!(settings.set("bf-layout", "RedisBloom"), Ok(true));
         assert_eq!(settings.bf_layout(), Layout::RedisBloom);
         assert_eq!(settings.cf_layout(), Layout::Native);
+        assert_eq!(settings.set("filter-max-bytes", "0"), Ok(true));
+        assert_eq!(settings.filter_max_bytes(), u64::MAX, "no limit, and not a limit of nothing");
+        assert_eq!(settings.get("filter-max-bytes").as_deref(), Some("0"));
     }
 
     #[test]
