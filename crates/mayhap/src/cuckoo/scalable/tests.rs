@@ -417,6 +417,8 @@ fn what_can_not_be_is_refused() {
     assert_eq!(plan(0, 0.01), Err(SizingError::ZeroKeys));
     assert!(matches!(plan(10, 0.0), Err(SizingError::RateOutOfRange { .. })));
     assert!(matches!(plan(10, 1e-19), Err(SizingError::RateOutOfReach { .. })));
+    // A layer's part of the lowest number that there is is 0.
+    assert!(matches!(plan(10, 5e-324), Err(SizingError::RateOutOfReach { asked: 5e-324, .. })));
     assert!(matches!(ScalableCuckoo::builder().keys(1).expansion(0).plan(), Err(SizingError::ZeroExpansion)));
     let even = ScalableCuckoo::builder().keys(10).expansion(1).build().unwrap();
     assert_eq!(even.expansion(), 1);
