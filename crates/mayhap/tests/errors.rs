@@ -178,6 +178,33 @@ fn bytes_that_hold_nothing() {
     ));
 }
 
+/// Who gives as many bytes as the refusal names gets a filter, and with a line less another refusal.
+#[test]
+fn bytes_that_are_named_are_enough_and_no_more() {
+    type WithBytes = fn(u64, f64) -> Result<(), Error>;
+    let kinds: [(&str, WithBytes); 4] = [
+        ("BloomFilter", |bytes, rate| BloomFilter::with_bytes(bytes, rate).map(drop)),
+        ("ClassicBloom", |bytes, rate| ClassicBloom::with_bytes(bytes, rate).map(drop)),
+        ("CountingBloom", |bytes, rate| CountingBloom::with_bytes(bytes, rate).map(drop)),
+        ("CuckooFilter", |bytes, rate| CuckooFilter::with_bytes(bytes, rate).map(drop)),
+    ];
+    for (kind, with_bytes) in kinds {
+        for rate in [0.9, 0.1, 0.01, 1e-6, 1e-9, 2e-11, 1e-12, 1e-15] {
+            for bytes in [0, 1, 7, 63, 64, 100] {
+                let context = format!("{kind}, {bytes} bytes at {rate}");
+                let Some(SizingError::TooSmall { bytes: got, needed }) = sizing(with_bytes(bytes, rate))
+                else {
+                    continue;
+                };
+                assert_eq!(got, bytes, "{context}");
+                assert!(with_bytes(needed, rate).is_ok(), "{context}: {needed} were named");
+                assert!(with_bytes(needed - 64, rate).is_err(), "{context}: {needed} were named");
+            }
+            assert!(with_bytes(0, rate).is_err(), "{kind} at {rate}");
+        }
+    }
+}
+
 #[test]
 fn bytes_beyond_counting() {
     for bytes in [MAX_BYTES + 1, u64::MAX] {

@@ -82,19 +82,20 @@ impl CountingBloom {
     }
 
     /// Folds as far as the rate stays at or below `rate` with the keys that are in the filter now, and says by which
-    /// factor (1: not at all).
+    /// factor (1: not at all). An empty filter keeps room for one key.
     ///
     /// # Errors
     /// When `rate` isn't between 0 and 1, or the memory for the copy can't be had.
     pub fn fold_to_rate(&mut self, rate: f64) -> Result<u64, MergeError> {
         check_rate(rate)?;
-        let keys = self.estimated_len();
+        // An empty filter, too, is planned for a key, which must have the rate.
+        let keys = self.estimated_len().max(1);
         let largest = largest_divisor(self.region_blocks(), |factor| {
             counting::rate(self.layout, keys, self.block_count() / factor) <= rate
         });
         if largest > 1 {
             self.blocks = self.folded_blocks(largest)?;
-            self.plan = Plan { keys: keys.max(1), rate };
+            self.plan = Plan { keys, rate };
         }
         Ok(largest)
     }

@@ -56,14 +56,41 @@ impl<S: Blocks> DLeftCounting<S> {
         run(&Places(self.geometry, source), &mut step, self.pace());
     }
 
-    /// Counts the copies of many keys at once: `counts[i]` for `digests[i]`.
+    /// Counts the copies of many keys at once: `counts[i]` for `keys[i]`.
+    ///
+    /// ```
+    /// use mayhap::DLeftCounting;
+    ///
+    /// let mut filter = DLeftCounting::with_rate(1_000, 0.001)?;
+    /// filter.insert_each(&["apple", "pear", "apple"], &mut [false; 3])?;
+    /// let mut counts = [0; 3];
+    /// filter.count_each(&["apple", "quince", "pear"], &mut counts);
+    /// assert_eq!(counts, [2, 0, 1]);
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn count_each<K: Key>(&self, keys: &[K], counts: &mut [u64]) {
+        assert_eq!(keys.len(), counts.len(), "one count for each key");
+        match self.hasher.as_xxh3() {
+            Some(xxh3) => self.count_batch(&Keys(xxh3, keys), counts),
+            None => self.count_batch(&Keys(&self.hasher, keys), counts),
+        }
+    }
+
+    /// [`count_each`](Self::count_each) for keys that were hashed already.
     ///
     /// # Panics
     /// When the slices differ in length.
     pub fn count_hashes(&self, digests: &[Digest], counts: &mut [u64]) {
         assert_eq!(digests.len(), counts.len(), "one count for each digest");
+        self.count_batch(&digests, counts);
+    }
+
+    fn count_batch(&self, source: &impl Source, counts: &mut [u64]) {
         let mut step = CountStep { cell: self.geometry.cell, lines: self.blocks.lines(), counts };
-        run(&Places(self.geometry, &digests), &mut step, self.pace());
+        run(&Places(self.geometry, source), &mut step, self.pace());
     }
 
     fn pace(&self) -> Pace {

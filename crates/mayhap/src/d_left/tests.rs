@@ -114,13 +114,16 @@ proptest! {
         let mut found = std::vec![false; keys.len()];
         let mut found_of_hashes = found.clone();
         let mut counts = std::vec![0; keys.len()];
+        let mut counts_of_hashes = counts.clone();
         batched.contains_each(&keys, &mut found);
         batched.contains_hashes(&digests, &mut found_of_hashes);
-        batched.count_hashes(&digests, &mut counts);
+        batched.count_each(&keys, &mut counts);
+        batched.count_hashes(&digests, &mut counts_of_hashes);
         for (index, key) in keys.iter().enumerate() {
             prop_assert_eq!(found[index], one_by_one.contains(key));
             prop_assert_eq!(found_of_hashes[index], found[index]);
             prop_assert_eq!(counts[index], one_by_one.count(key));
+            prop_assert_eq!(counts_of_hashes[index], counts[index]);
         }
         let (mut removed, mut removed_of_hashes) = (found.clone(), found);
         batched.remove_each(&keys, &mut removed);

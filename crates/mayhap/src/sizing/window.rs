@@ -68,7 +68,9 @@ impl WindowPlan {
         #[allow(clippy::cast_possible_truncation)] // `as` saturates, and `clamp` bounds it.
         let slot_keys = ceil(keys as f64 * (burst / f64::from(generations))) as u64;
         let slot_keys = if burst > 1.0 { slot_keys.clamp(share, keys.max(share)) } else { share };
-        let generation = BlockedPlan::for_rate(slot_keys, generation_rate(rate, keys, slot_keys))
+        // A part of the lowest number is 0. That is too low for every filter, but nobody asked for it.
+        let share = generation_rate(rate, keys, slot_keys).max(f64::MIN_POSITIVE);
+        let generation = BlockedPlan::for_rate(slot_keys, share)
             .map_err(|error| error.of_promise(rate, keys, generation_rate(1.0, keys, slot_keys)))?;
         let plan = Self { keys, rate, generations, generation };
         check_bytes(plan.bytes(), super::MAX_BYTES).map(|()| plan)
@@ -237,15 +239,18 @@ mod tests {
         assert!(matches!(WindowPlan::for_rate(9, 1e-19, 4), Err(RateTooLow { .. })));
         assert!(matches!(WindowPlan::for_rate(1 << 61, 0.9, 1), Err(TooLarge { .. } | RateTooLow { .. })));
         for (keys, generations) in [(9, 4), (1, 1), (1_000_000, 64), (1_000_000, 1)] {
-            let Err(RateTooLow { asked: 1e-300, lowest, .. }) =
-                WindowPlan::for_rate(keys, 1e-300, generations)
-            else {
-                panic!("{keys} keys")
-            };
-            assert!(
-                WindowPlan::for_rate(keys, lowest, generations).is_ok(),
-                "{keys} {generations}: {lowest}"
-            );
+            // Of the lowest number that there is a generation's part is 0.
+            for rate in [1e-300, 5e-324] {
+                let Err(RateTooLow { asked, lowest, .. }) = WindowPlan::for_rate(keys, rate, generations)
+                else {
+                    panic!("{keys} keys")
+                };
+                assert_eq!(asked, rate);
+                assert!(
+                    WindowPlan::for_rate(keys, lowest, generations).is_ok(),
+                    "{keys} {generations}: {lowest}"
+                );
+            }
         }
         for burst in [0.99, 0.0, -1.0, f64::NAN] {
             assert!(

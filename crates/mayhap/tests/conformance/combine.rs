@@ -182,7 +182,8 @@ where
     {
         let context = format!("{subject:?}, {keys} keys in a filter for {planned}, to {rate}, seed {seed}");
         let mut filter = inserted(subject.make(planned, rate, seed), seed, 0, keys);
-        let (estimate, size) = (filter.estimated_len(), subject.size(&filter));
+        // Who folds an empty filter wants to add something later.
+        let (estimate, size) = (filter.estimated_len().max(1), subject.size(&filter));
         let factor = subject.fold_to_rate(&mut filter, rate).unwrap();
 
         let fits = |factor: &u64| {
@@ -198,8 +199,14 @@ where
         folded.fold(factor).unwrap();
         assert!(filter == folded, "{context}: not what fold makes");
         assert!(!filter.is_over_plan(), "{context}: over plan at once");
+        let (promised_keys, promised_rate) = subject.plan(&filter);
+        let model = subject.modelled_rate(&filter, promised_keys);
+        assert!(
+            model <= promised_rate,
+            "{context}: {promised_keys} keys are promised {promised_rate}, and get {model}"
+        );
 
-        let mut kept = inserted(subject.make(planned, rate, seed), seed, 0, keys.max(1));
+        let mut kept = inserted(subject.make(planned, rate, seed), seed, 0, keys);
         for impossible in [1e-30, 0.0, -1.0, f64::NAN] {
             assert_eq!(
                 subject.fold_to_rate(&mut kept, impossible).unwrap_or(1),

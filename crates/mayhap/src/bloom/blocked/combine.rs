@@ -100,7 +100,7 @@ impl BloomFilter {
     }
 
     /// Folds as far as the rate stays at or below `rate` with the keys that are in the filter now, and says by which
-    /// factor (1: not at all).
+    /// factor (1: not at all). An empty filter keeps room for one key.
     ///
     /// This is how to size a filter without knowing the number of keys: build it too large, then fold it.
     ///
@@ -120,14 +120,15 @@ impl BloomFilter {
     /// When `rate` isn't between 0 and 1, or the memory for the copy can't be had.
     pub fn fold_to_rate(&mut self, rate: f64) -> Result<u64, MergeError> {
         check_rate(rate)?;
-        let (keys, size) = (self.estimated_len(), self.region_blocks());
+        // An empty filter, too, is planned for a key, which must have the rate.
+        let (keys, size) = (self.estimated_len().max(1), self.region_blocks());
         let largest = largest_divisor(size, |factor| {
             let blocks = self.block_count() / factor;
             crate::sizing::blocked::rate(self.shape, keys, blocks) <= rate
         });
         if largest > 1 {
             self.blocks = self.folded_blocks(largest)?;
-            self.plan = Plan { keys: keys.max(1), rate };
+            self.plan = Plan { keys, rate };
         }
         Ok(largest)
     }

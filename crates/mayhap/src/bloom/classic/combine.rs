@@ -86,18 +86,19 @@ impl<C: Scheme> ClassicBloom<C> {
     }
 
     /// Folds as far as the rate stays at or below `rate` with the keys that are in the filter now, and says by which
-    /// factor (1: not at all).
+    /// factor (1: not at all). An empty filter keeps room for one key.
     ///
     /// # Errors
     /// When `rate` isn't between 0 and 1, the recipe doesn't fold, or the memory for the copy can't be had.
     pub fn fold_to_rate(&mut self, rate: f64) -> Result<u64, MergeError> {
         check_rate(rate)?;
-        let keys = self.estimated_len();
+        // An empty filter, too, is planned for a key, which must have the rate.
+        let keys = self.estimated_len().max(1);
         let factor =
             largest_divisor(self.bits, |factor| classic::rate(keys, self.bits / factor, self.hashes) <= rate);
         if factor > 1 {
             self.replace_by_folded(factor)?;
-            self.plan = Plan { keys: keys.max(1), rate };
+            self.plan = Plan { keys, rate };
         }
         Ok(factor)
     }

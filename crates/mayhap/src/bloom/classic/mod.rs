@@ -40,7 +40,7 @@ mod strides;
 use core::fmt;
 
 use super::scheme::{Native, Scheme};
-use crate::bits::{BLOCK_BITS, Blocks, Owned, Words, is_worth_prefetching};
+use crate::bits::{BLOCK_BITS, BLOCK_BYTES, Blocks, Owned, Words, is_worth_prefetching};
 use crate::error::Error;
 use crate::hash::{Key, KeyHasher};
 use crate::plan::Plan;
@@ -87,7 +87,13 @@ impl ClassicBloom {
     pub fn with_bytes(bytes: u64, rate: f64) -> Result<Self, Error> {
         // Whole blocks, so that what is allocated stays within the limit.
         let bits = bytes.saturating_mul(8) / BLOCK_BITS * BLOCK_BITS;
-        Self::exactly(ClassicPlan::for_capacity(bits, rate)?, KeyHasher::default())
+        let plan = ClassicPlan::for_capacity(bits, rate).map_err(|error| match error {
+            SizingError::TooSmall { needed, .. } => {
+                SizingError::TooSmall { bytes, needed: needed.next_multiple_of(BLOCK_BYTES as u64) }
+            }
+            error => error,
+        })?;
+        Self::exactly(plan, KeyHasher::default())
     }
 
     /// A filter of exactly `bits` bits that sets `hashes` of them for each key. Its planned number of keys is the one

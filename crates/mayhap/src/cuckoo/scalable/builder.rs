@@ -132,7 +132,8 @@ impl ScalableCuckooBuilder {
             max_layers: self.max_layers,
             max_bytes: self.max_bytes,
         };
-        let share = settings_of(FIRST_GUESS, 1).layer_rate(0);
+        // A part of the lowest number is 0. That is too low for every filter, but nobody asked for it.
+        let share = settings_of(FIRST_GUESS, 1).layer_rate(0).max(f64::MIN_POSITIVE);
         let can_grow = |plan: &CuckooPlan| settings_of(plan.layout(), plan.buckets()).can_grow();
         let plan = match self.layout {
             Some(layout) => CuckooPlan::for_rate_with(Some(layout), keys, share)?,

@@ -391,7 +391,9 @@ impl<S: Blocks, T: Blocks> PartialEq<ScalableCuckoo<T>> for ScalableCuckoo<S> {
 impl<S: Blocks> fmt::Debug for ScalableCuckoo<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScalableCuckoo")
-            .field("layers", &self.layers())
+            .field("layers", &self.layer_count())
+            .field("len", &self.len())
+            .field("capacity", &self.capacity())
             .field("hasher", &self.hasher)
             .field("planned_keys", &self.settings.keys)
             .field("planned_rate", &self.settings.rate)

@@ -417,8 +417,19 @@ fn what_can_not_be_is_refused() {
     assert_eq!(plan(0, 0.01), Err(SizingError::ZeroKeys));
     assert!(matches!(plan(10, 0.0), Err(SizingError::RateOutOfRange { .. })));
     assert!(matches!(plan(10, 1e-19), Err(SizingError::RateOutOfReach { .. })));
+    // A layer's part of the lowest number that there is is 0.
+    assert!(matches!(plan(10, 5e-324), Err(SizingError::RateOutOfReach { asked: 5e-324, .. })));
     assert!(matches!(ScalableCuckoo::builder().keys(1).expansion(0).plan(), Err(SizingError::ZeroExpansion)));
     let even = ScalableCuckoo::builder().keys(10).expansion(1).build().unwrap();
     assert_eq!(even.expansion(), 1);
     assert_eq!(ScalableCuckoo::builder().keys(10).expansion(5).build().unwrap().expansion(), 8);
+}
+
+/// However many layers there are: a filter that grows evenly may have a thousand.
+#[test]
+fn what_is_printed_of_it_is_short() {
+    let mut filter = ScalableCuckoo::builder().keys(1).expansion(1).build().unwrap();
+    (0..2_000_u32).for_each(|number| drop(filter.insert(&number)));
+    let printed = std::format!("{filter:?}");
+    assert!(filter.layer_count() > 20 && printed.len() < 300, "{printed}");
 }

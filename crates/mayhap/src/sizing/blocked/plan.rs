@@ -79,7 +79,11 @@ impl BlockedPlan {
     pub fn for_capacity(bytes: u64, rate: f64) -> Result<Self, SizingError> {
         check_rate(rate)?;
         check_bytes(bytes, MAX_BYTES)?;
-        let (shape, _) = largest_shape(|shape| foldable_within(shape, bytes / BLOCK_BYTES), rate);
+        let (shape, keys) = largest_shape(|shape| foldable_within(shape, bytes / BLOCK_BYTES), rate);
+        if keys == 0 {
+            // Not what this shape needs, which is as good as any here, but the one that needs least.
+            return Err(SizingError::TooSmall { bytes, needed: Self::for_rate(1, rate)?.bytes() });
+        }
         Self::for_capacity_with_shape(shape, bytes, rate)
     }
 

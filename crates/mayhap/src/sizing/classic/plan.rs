@@ -66,8 +66,7 @@ impl ClassicPlan {
         let rate = super::rate(keys, bits, hashes).max(lowest_rate(keys));
         if rate >= 1.0 {
             check_promise(keys, 0.5)?;
-            let needed = bits_for_hashes(keys, 0.5, hashes)?.div_ceil(8);
-            return Err(SizingError::TooSmall { bytes: bits.div_ceil(8), needed });
+            return Err(too_small(bits, bits_for_hashes(keys, 0.5, hashes)?));
         }
         Ok(Self { keys, rate, bits, hashes })
     }
@@ -79,7 +78,10 @@ impl ClassicPlan {
         check_rate(rate)?;
         check_bytes(bits.div_ceil(8), MAX_BYTES)?;
         let keys = best_capacity(bits, rate);
-        Self::of_capacity(keys, bits, rate, hashes(keys, bits))
+        if keys == 0 {
+            return Err(too_small(bits, self::bits(1, rate)?));
+        }
+        Ok(Self { keys, rate, bits, hashes: hashes(keys, bits) })
     }
 
     /// As many keys as `bits` bits hold at a rate of at most `rate` when each sets `hashes` bits.
@@ -89,14 +91,9 @@ impl ClassicPlan {
         check_rate(rate)?;
         check_hashes(hashes)?;
         check_bytes(bits.div_ceil(8), MAX_BYTES)?;
-        Self::of_capacity(capacity(bits, hashes, rate), bits, rate, hashes)
-    }
-
-    fn of_capacity(keys: u64, bits: u64, rate: f64, hashes: u32) -> Result<Self, SizingError> {
+        let keys = capacity(bits, hashes, rate);
         if keys == 0 {
-            check_promise(1, rate)?;
-            let needed = bits_for_hashes(1, rate, hashes)?.div_ceil(8);
-            return Err(SizingError::TooSmall { bytes: bits.div_ceil(8), needed });
+            return Err(too_small(bits, bits_for_hashes(1, rate, hashes)?));
         }
         Ok(Self { keys, rate, bits, hashes })
     }
@@ -121,8 +118,7 @@ impl ClassicPlan {
         #[allow(clippy::cast_possible_truncation)] // Below the number of bits.
         let keys = round(bits as f64 * LN_2 / f64::from(hashes)) as u64;
         if keys == 0 {
-            let needed = rounded_up(f64::from(hashes) / LN_2).div_ceil(8);
-            return Err(SizingError::TooSmall { bytes: bits.div_ceil(8), needed });
+            return Err(too_small(bits, rounded_up(f64::from(hashes) / LN_2)));
         }
         Self::for_bits_with_hashes(keys, bits, hashes)
     }
@@ -196,6 +192,12 @@ impl ClassicPlan {
     }
 }
 
+/// The error for too few bits, in whole bytes: at least one more than they take, or it would advise what was given.
+fn too_small(bits: u64, needed: u64) -> SizingError {
+    let bytes = bits.div_ceil(8);
+    SizingError::TooSmall { bytes, needed: needed.div_ceil(8).max(bytes + 1) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -244,6 +246,9 @@ mod tests {
         assert!(matches!(ClassicPlan::for_capacity(0, 0.01), Err(TooSmall { bytes: 0, needed: 1.. })));
         assert!(matches!(ClassicPlan::for_capacity(8, 0.01), Err(TooSmall { bytes: 1, needed: 2 })));
         assert!(matches!(ClassicPlan::for_half_full(1, 7), Err(TooSmall { bytes: 1, needed: 2 })));
+        assert_eq!(ClassicPlan::for_half_full(1, 1), Err(TooSmall { bytes: 1, needed: 2 }));
+        assert_eq!(ClassicPlan::for_capacity(8, 1e-10), Err(TooSmall { bytes: 1, needed: 7 }));
+        assert_eq!(ClassicPlan::for_capacity_with_hashes(9, 0.01, 6), Err(TooSmall { bytes: 2, needed: 3 }));
         assert!(matches!(ClassicPlan::from_parts(1, 0.5, 0, 1), Err(TooSmall { .. })));
     }
 

@@ -93,9 +93,13 @@ impl CountingPlan {
     pub fn for_capacity(bytes: u64, rate: f64, width: CounterWidth) -> Result<Self, SizingError> {
         check_rate(rate)?;
         check_bytes(bytes, MAX_BYTES)?;
-        let shape = largest_shape(|shape| {
+        let (shape, keys) = largest_shape(|shape| {
             capacity(CounterLayout { shape, width }, blocks_within(shape, bytes), rate)
         });
+        if keys == 0 {
+            // Not what this shape needs, which is as good as any here, but the one that needs least.
+            return Err(SizingError::TooSmall { bytes, needed: Self::for_rate(1, rate, width)?.bytes() });
+        }
         Self::for_capacity_with_layout(CounterLayout { shape, width }, bytes, rate)
     }
 

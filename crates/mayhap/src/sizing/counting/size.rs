@@ -59,8 +59,8 @@ pub fn shape_for(width: CounterWidth, keys: u64, rate: f64) -> Result<CounterSha
 }
 
 /// The shape with the most capacity, preferring one cache line to two by the same measure.
-pub(super) fn largest_shape(capacity_of: impl Fn(CounterShape) -> u64) -> CounterShape {
-    prefer_one_line(capacity_of, |one, two| *two > one.saturating_add(one / TWO_LINES_SAVE)).0
+pub(super) fn largest_shape(capacity_of: impl Fn(CounterShape) -> u64) -> (CounterShape, u64) {
+    prefer_one_line(capacity_of, |one, two| *two > one.saturating_add(one / TWO_LINES_SAVE))
 }
 
 /// The best shape by `merit`: the best of one line, unless the best of two is `much_better` than it.

@@ -153,7 +153,11 @@ impl CuckooPlan {
         }
         let plan = Self { keys, rate: 0.5, layout, buckets };
         let rate = rate(layout, keys, buckets).max(lowest_rate(keys));
-        if keys > plan.slots() || rate >= 1.0 {
+        if keys > plan.slots() {
+            let what = "the number of keys for so few places in buckets";
+            return Err(SizingError::OutOfRange { what, got: keys, least: 1, most: plan.slots() });
+        }
+        if rate >= 1.0 {
             return Err(SizingError::TooSmall { bytes: plan.bytes(), needed: bytes_for(layout, keys) });
         }
         Ok(Self { rate, ..plan })
@@ -441,7 +445,9 @@ mod tests {
         assert!(matches!(CuckooPlan::for_rate(1 << 40, 1e-9), Err(RateTooLow { .. })));
         assert!(matches!(CuckooPlan::for_bytes(1_000, 64), Err(TooSmall { bytes: 64, needed: 65.. })));
         assert!(matches!(CuckooPlan::for_capacity(63, 0.01), Err(TooSmall { bytes: 63, needed: 64 })));
-        assert!(matches!(CuckooPlan::with_buckets(layout, 10, 41), Err(TooSmall { .. })));
+        let what = "the number of keys for so few places in buckets";
+        let too_many = OutOfRange { what, got: 41, least: 1, most: 40 };
+        assert_eq!(CuckooPlan::with_buckets(layout, 10, 41), Err(too_many));
         assert!(matches!(CuckooPlan::filled(layout, 0), Err(OutOfRange { got: 0, least: 1, .. })));
         assert!(matches!(CuckooPlan::filled(layout, u64::MAX), Err(TooLarge { .. })));
         assert!(matches!(CuckooPlan::for_rate(1 << 60, 0.5), Err(TooLarge { .. } | RateTooLow { .. })));
