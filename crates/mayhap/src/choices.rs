@@ -1,7 +1,19 @@
 //! What the builders of all filters have in common.
 
+use crate::sizing::SizingError;
+
 /// The rate of a filter that was given none.
 pub(crate) const DEFAULT_RATE: f64 = 0.01;
+
+/// A builder that was told neither of the two.
+pub(crate) const NEITHER_KEYS_NOR_BYTES: SizingError =
+    SizingError::Incomplete { missing: NO_SIZE, give: "a number of keys, or the bytes" };
+
+/// A builder that was told no number of keys.
+pub(crate) const NO_KEYS: SizingError =
+    SizingError::Incomplete { missing: NO_SIZE, give: "a number of keys" };
+
+pub(crate) const NO_SIZE: &str = "nothing says how large the filter is to be";
 
 /// Writes a builder's setters: one for each choice listed, of the field with its name, and those of the hash function,
 /// which all builders have.

@@ -50,8 +50,22 @@ fn no_keys() {
         assert_eq!(error, SizingError::ZeroKeys, "{kind}");
         assert_eq!(error.to_string(), "a filter for 0 keys has no size; plan for at least 1 key");
     }
-    // Neither keys nor bytes: nothing says how large it is to be.
-    assert!(BloomFilter::builder().rate(0.01).build().is_err());
+    let without_a_size = [
+        sizing(BloomFilter::builder().rate(0.01).build()),
+        sizing(CountingBloom::builder().build()),
+        sizing(DualBloom::builder().removals(10).build()),
+        sizing(ScalableBloom::builder().expansion(4).build()),
+        sizing(WindowBloom::builder().window(60).build()),
+        sizing(WindowBloom::builder().build()),
+        sizing(DLeftCounting::builder().build()),
+        sizing(CuckooFilter::builder().build()),
+        sizing(ScalableCuckoo::builder().build()),
+    ];
+    for error in without_a_size {
+        let message = error.unwrap().to_string();
+        assert!(message.starts_with("nothing says how large"), "{message}");
+        assert!(message.contains("give") && message.contains("number of keys"), "{message}");
+    }
     assert_eq!(sizing(BloomFilter::builder().keys(0).bytes(1 << 20).build()), Some(SizingError::ZeroKeys));
     let error = sizing(DualBloom::builder().keys(100).removals(0).build()).unwrap();
     assert!(error.to_string().contains("0 removals"), "{error}");

@@ -4,7 +4,7 @@ use super::CountingBloom;
 use super::layout::{CounterLayout, CounterShape, CounterWidth};
 use crate::bits::Owned;
 use crate::bloom::kernel::Kernel;
-use crate::choices::{DEFAULT_RATE, choices};
+use crate::choices::{DEFAULT_RATE, NEITHER_KEYS_NOR_BYTES, choices};
 use crate::error::Error;
 use crate::hash::KeyHasher;
 use crate::plan::Plan;
@@ -93,7 +93,7 @@ impl CountingBuilder {
             (Some(keys), None, _) => for_rate(keys, rate)?,
             (None, Some(bytes), None) => CountingPlan::for_capacity(bytes, rate, width)?,
             (None, Some(bytes), Some(layout)) => CountingPlan::for_capacity_with_layout(layout, bytes, rate)?,
-            (None, None, _) => return Err(SizingError::ZeroKeys),
+            (None, None, _) => return Err(NEITHER_KEYS_NOR_BYTES),
         };
         plan.within(self.max_bytes.unwrap_or(u64::MAX))
     }

@@ -339,7 +339,7 @@ fn the_builder_takes_any_two_of_keys_rate_and_bytes() {
     let tight = CountingBloom::builder().keys(1_000).bytes(1 << 11).rate(0.01).plan();
     assert!(matches!(tight, Err(TooLarge { bytes: 5_000..7_000, limit: 2_048 })), "{tight:?}");
     assert!(matches!(CountingBloom::builder().keys(1_000).max_bytes(1_000).plan(), Err(TooLarge { .. })));
-    assert_eq!(CountingBloom::builder().plan(), Err(ZeroKeys));
+    assert_eq!(CountingBloom::builder().keys(0).plan(), Err(ZeroKeys));
     assert!(CountingBloom::with_rate(10, f64::NAN).is_err());
     let debug = std::format!("{by_bytes:?}");
     assert!(debug.len() < 400 && debug.contains("width: Four"), "{debug}");

@@ -3,7 +3,7 @@
 use super::DLeftCounting;
 use super::place::Geometry;
 use crate::bits::{AllocError, Owned};
-use crate::choices::{DEFAULT_RATE, choices};
+use crate::choices::{DEFAULT_RATE, NO_KEYS, choices};
 use crate::error::Error;
 use crate::hash::KeyHasher;
 use crate::plan::Plan;
@@ -52,7 +52,7 @@ impl DLeftBuilder {
     pub fn plan(&self) -> Result<DLeftPlan, SizingError> {
         let rate = self.rate.unwrap_or(DEFAULT_RATE);
         check_rate(rate)?;
-        let keys = self.keys.ok_or(SizingError::ZeroKeys)?;
+        let keys = self.keys.ok_or(NO_KEYS)?;
         let counter_bits = self.counter_bits.unwrap_or(COUNTER_BITS);
         DLeftPlan::for_rate_with_counters(keys, rate, counter_bits)?
             .within(self.max_bytes.unwrap_or(u64::MAX))

@@ -4,7 +4,7 @@ use super::BloomFilter;
 use crate::bits::{BLOCK_BYTES, Owned, Pages, Shared};
 use crate::bloom::kernel::Kernel;
 use crate::bloom::shape::Shape;
-use crate::choices::{DEFAULT_RATE, choices};
+use crate::choices::{DEFAULT_RATE, NEITHER_KEYS_NOR_BYTES, choices};
 use crate::error::Error;
 use crate::hash::KeyHasher;
 use crate::plan::Plan;
@@ -91,7 +91,7 @@ impl BloomBuilder {
             (Some(keys), None, Some(shape)) => BlockedPlan::for_rate_with_shape(shape, keys, rate)?,
             (None, Some(bytes), None) => BlockedPlan::for_capacity(bytes, rate)?,
             (None, Some(bytes), Some(shape)) => BlockedPlan::for_capacity_with_shape(shape, bytes, rate)?,
-            (None, None, _) => return Err(SizingError::ZeroKeys),
+            (None, None, _) => return Err(NEITHER_KEYS_NOR_BYTES),
         };
         plan.within(self.max_bytes.unwrap_or(u64::MAX))
     }

@@ -2,7 +2,7 @@
 
 use super::DualBloom;
 use crate::bloom::BloomFilter;
-use crate::choices::{DEFAULT_RATE, choices};
+use crate::choices::{DEFAULT_RATE, NO_KEYS, choices};
 use crate::error::Error;
 use crate::hash::KeyHasher;
 use crate::sizing::{BlockedPlan, SizingError};
@@ -25,7 +25,7 @@ use crate::sizing::{BlockedPlan, SizingError};
 #[derive(Clone, Debug, Default)]
 #[must_use = "a builder does nothing until it is told to build"]
 pub struct DualBuilder {
-    keys: u64,
+    keys: Option<u64>,
     rate: Option<f64>,
     removals: Option<u64>,
     hidden_rate: Option<f64>,
@@ -61,8 +61,9 @@ impl DualBuilder {
     /// When the choices ask for what can't be: no keys, no removals, or a rate that isn't one.
     pub fn plan(&self) -> Result<DualPlan, SizingError> {
         let rate = self.rate.unwrap_or(DEFAULT_RATE);
-        let removals = self.removals.unwrap_or(self.keys.div_ceil(KEYS_PER_REMOVAL));
-        let added = BlockedPlan::for_rate(self.keys, rate)?;
+        let keys = self.keys.ok_or(NO_KEYS)?;
+        let removals = self.removals.unwrap_or(keys.div_ceil(KEYS_PER_REMOVAL));
+        let added = BlockedPlan::for_rate(keys, rate)?;
         if removals == 0 {
             return Err(SizingError::ZeroRemovals);
         }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::ScalableBloom;
 use super::layer::Layer;
 use crate::bits::AllocError;
-use crate::choices::{DEFAULT_RATE, choices};
+use crate::choices::{DEFAULT_RATE, NO_KEYS, choices};
 use crate::error::Error;
 use crate::filter::InsertError;
 use crate::hash::KeyHasher;
@@ -147,6 +147,8 @@ fn end_of_growth(error: SizingError) -> InsertError {
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until it is told to build"]
 pub struct ScalableBuilder {
+    keys: Option<u64>,
+    /// But for the keys.
     settings: Settings,
     hasher: KeyHasher,
 }
@@ -162,19 +164,16 @@ impl Default for ScalableBuilder {
             growth: Growth::Grow,
             max_bytes: u64::MAX,
         };
-        Self { settings, hasher: KeyHasher::default() }
+        Self { keys: None, settings, hasher: KeyHasher::default() }
     }
 }
 
-choices!(ScalableBuilder {});
+choices!(ScalableBuilder {
+    /// How many distinct keys the first layer is for: as many as are certain to come.
+    keys: u64,
+});
 
 impl ScalableBuilder {
-    /// How many distinct keys the first layer is for: as many as are certain to come.
-    pub fn keys(mut self, keys: u64) -> Self {
-        self.settings.keys = keys;
-        self
-    }
-
     /// Of the keys that are not in the set, the part that is answered "mayhap" at most, over all layers. 1 % if not
     /// given.
     pub fn rate(mut self, rate: f64) -> Self {
@@ -219,7 +218,11 @@ impl ScalableBuilder {
     /// When the choices ask for what can't be: no keys, a rate that isn't one, or one that 64-bit digests can't give
     /// for the keys of the first layer, which has only its share of it.
     pub fn plan(&self) -> Result<BlockedPlan, SizingError> {
-        self.settings.layer(0)?.1.within(self.settings.max_bytes)
+        self.settings()?.layer(0)?.1.within(self.settings.max_bytes)
+    }
+
+    fn settings(&self) -> Result<Settings, SizingError> {
+        Ok(Settings { keys: self.keys.ok_or(NO_KEYS)?, ..self.settings })
     }
 
     /// Makes the filter, with its first layer.
@@ -227,13 +230,8 @@ impl ScalableBuilder {
     /// # Errors
     /// As [`plan`](Self::plan), and when the memory can't be had.
     pub fn build(self) -> Result<ScalableBloom, Error> {
-        let newest = Layer::new(self.plan()?, self.settings.keys, self.hasher.clone())?;
-        Ok(ScalableBloom {
-            older: Vec::new(),
-            newest,
-            settings: self.settings,
-            hasher: self.hasher,
-            coming: None,
-        })
+        let settings = self.settings()?;
+        let newest = Layer::new(self.plan()?, settings.keys, self.hasher.clone())?;
+        Ok(ScalableBloom { older: Vec::new(), newest, settings, hasher: self.hasher, coming: None })
     }
 }

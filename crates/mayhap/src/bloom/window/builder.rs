@@ -3,7 +3,7 @@
 use super::clock::{Clock, Hand};
 use super::{Generation, WindowBloom};
 use crate::bloom::BloomFilter;
-use crate::choices::{DEFAULT_RATE, choices};
+use crate::choices::{DEFAULT_RATE, NO_KEYS, choices};
 use crate::error::Error;
 use crate::hash::KeyHasher;
 use crate::plan::Plan;
@@ -29,7 +29,7 @@ use crate::sizing::{SizingError, WindowPlan};
 pub struct WindowBuilder {
     window: Option<u64>,
     generations: Option<u32>,
-    keys: u64,
+    keys: Option<u64>,
     rate: Option<f64>,
     burst: Option<f64>,
     hasher: KeyHasher,
@@ -70,18 +70,19 @@ impl WindowBuilder {
     /// When the choices ask for what can't be.
     pub fn plan(&self) -> Result<WindowPlan, SizingError> {
         let rate = self.rate.unwrap_or(DEFAULT_RATE);
-        let length = self.window.unwrap_or(self.keys);
+        let keys = self.keys.ok_or(NO_KEYS)?;
+        let length = self.window.unwrap_or(keys);
         let generations = self.generations.unwrap_or_else(|| default_generations(length));
         let burst = self.burst.unwrap_or(1.0);
         let plan = match self.window {
             Some(window) => {
                 check_generations(generations, window)?;
-                WindowPlan::for_bursts(self.keys, rate, generations, burst)?
+                WindowPlan::for_bursts(keys, rate, generations, burst)?
             }
-            None if self.keys == 0 => return Err(SizingError::ZeroKeys),
+            None if keys == 0 => return Err(SizingError::ZeroKeys),
             None => {
-                check_generations(generations, self.keys)?;
-                WindowPlan::for_rate(self.keys, rate, generations)?
+                check_generations(generations, keys)?;
+                WindowPlan::for_rate(keys, rate, generations)?
             }
         };
         plan.within(self.max_bytes.unwrap_or(u64::MAX))

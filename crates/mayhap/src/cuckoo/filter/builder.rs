@@ -1,7 +1,7 @@
 //! Choosing a filter before making it.
 
 use super::CuckooFilter;
-use crate::choices::{DEFAULT_RATE, choices};
+use crate::choices::{DEFAULT_RATE, NO_SIZE, choices};
 use crate::cuckoo::layout::CuckooLayout;
 use crate::cuckoo::table::{Places, Search, Table};
 use crate::error::Error;
@@ -102,7 +102,7 @@ impl CuckooBuilder {
             (layout, None, Some(keys), None) => CuckooPlan::for_rate_with(layout, keys, rate)?,
             (layout, None, Some(keys), Some(bytes)) => CuckooPlan::for_bytes_with(layout, keys, bytes)?,
             (layout, None, None, Some(bytes)) => CuckooPlan::for_capacity_with(layout, bytes, rate)?,
-            (_, None, None, None) => return Err(NO_SIZE),
+            (_, None, None, None) => return Err(NOTHING_GIVEN),
         };
         // Where the table was given, a rate is a condition and not a wish.
         if let Some(rate) = self.rate.filter(|rate| *rate < plan.rate()) {
@@ -141,7 +141,7 @@ const NO_LAYOUT: SizingError = SizingError::Incomplete {
     give: "a layout, or a number of keys instead of the buckets",
 };
 
-const NO_SIZE: SizingError = SizingError::Incomplete {
-    missing: "nothing says how large the filter is to be",
+const NOTHING_GIVEN: SizingError = SizingError::Incomplete {
+    missing: NO_SIZE,
     give: "a number of keys, or the bytes, or a layout and a number of buckets",
 };

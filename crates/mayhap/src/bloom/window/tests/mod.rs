@@ -148,8 +148,8 @@ fn plans_are_kept_and_the_impossible_is_refused() {
     assert_eq!((filter.len_bytes(), 2_500), (plan.bytes(), plan.slot_keys()), "no bursts by count");
 
     let builder = WindowBloom::builder;
-    assert_eq!(builder().plan(), Err(ZeroKeys));
-    assert_eq!(builder().window(60).plan(), Err(ZeroKeys));
+    assert_eq!(builder().keys(0).plan(), Err(ZeroKeys));
+    assert_eq!(builder().keys(0).window(60).plan(), Err(ZeroKeys));
     let four = || builder().generations(4);
     assert_eq!(four().keys(3).plan(), Err(GenerationsOutOfRange { got: 4, most: 3 }));
     assert_eq!(four().keys(9).window(3).plan(), Err(GenerationsOutOfRange { got: 4, most: 3 }));
