@@ -5,6 +5,7 @@
 //! cargo run --release --example cuckoo_loads -- large    the same with 2^26 places and short fingerprints, minutes
 //! cargo run --release --example cuckoo_loads -- small    small tables: the entries that fit in all but one of 10 000
 //! cargo run --release --example cuckoo_loads -- plans    tables as `sizing` plans them: how often the keys don't fit
+//! cargo run --release --example cuckoo_loads -- churn    the same while keys come and go: how often one doesn't fit
 //! ```
 
 use mayhap::cuckoo::CuckooLayout;
@@ -16,6 +17,7 @@ fn main() {
         Some("large") => first_failures(1 << 26, 1),
         Some("small") => small_tables(),
         Some("plans") => plans(),
+        Some("churn") => churn(),
         Some(other) => println!("unknown: {other}"),
     }
 }
@@ -124,6 +126,37 @@ fn plans() {
                 filter.layout().entries_per_bucket(),
                 filter.layout().fingerprint_bits()
             );
+        }
+        println!();
+    }
+}
+
+/// Tables kept at their planned number of keys, while one at random goes and another comes, twenty times over.
+fn churn() {
+    println!("keys | rate: keys that were refused, of all that came");
+    for keys in [10u64, 100, 1_000, 10_000, 100_000, 1_000_000] {
+        print!("{keys} |");
+        for rate in [0.5, 0.1, 0.03, 0.01, 0.001, 1e-6] {
+            let mut filter = CuckooFilter::with_rate(keys, rate).expect("it fits into memory");
+            let (mut digests, mut present) = (Digests::new(keys), Vec::new());
+            while (present.len() as u64) < keys {
+                let digest = digests.next();
+                if filter.insert_hash(digest).is_ok() {
+                    present.push(digest);
+                }
+            }
+            let (came, mut refused) = ((20 * keys).max(10_000_000), 0u64);
+            for _ in 0..came {
+                let place = usize::try_from(digests.next().get() % keys).expect("a place in the list");
+                assert!(filter.remove_hash(present[place]), "a key that was added is there");
+                present[place] = digests.next();
+                while filter.insert_hash(present[place]).is_err() {
+                    refused += 1;
+                    present[place] = digests.next();
+                }
+            }
+            assert!(present.iter().all(|digest| filter.contains_hash(*digest)), "no key is lost");
+            print!(" {rate}: {refused} of {came};");
         }
         println!();
     }
