@@ -58,6 +58,9 @@ pub trait Count: Filter {
     /// At least the number of times the key was added and not removed, up to what the filter can count; more when
     /// other keys look like it.
     fn count_hash(&self, hash: Self::Hash) -> u64;
+
+    /// The same for many: `counts[i]` for `hashes[i]`.
+    fn count_hashes(&self, hashes: &[Self::Hash], counts: &mut [u64]);
 }
 
 /// Can become the union of itself and another.

@@ -99,6 +99,9 @@ macro_rules! remove_and_count {
             fn count_hash(&self, hash: Digest) -> u64 {
                 self.count_hash(hash)
             }
+            fn count_hashes(&self, hashes: &[Digest], counts: &mut [u64]) {
+                self.count_hashes(hashes, counts);
+            }
         }
     )*};
 }

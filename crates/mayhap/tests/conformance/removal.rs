@@ -37,6 +37,10 @@ pub(crate) fn no_false_negatives_while_keys_come_and_go<S: Subject<Filter: Remov
                 assert!(filter.contains_hash(hash), "{context}: key {number} is lost");
                 assert!(filter.count_hash(hash) >= *copies, "{context}: key {number} is counted too low");
             }
+            let expected: Vec<u64> = hashes.iter().map(|hash| filter.count_hash(*hash)).collect();
+            let mut counts = vec![99; hashes.len()];
+            filter.count_hashes(&hashes, &mut counts);
+            assert!(counts == expected, "{context}: a batch counts otherwise");
         }
     }
     let held: u64 = model.values().sum();

@@ -208,6 +208,39 @@ impl<S: Blocks> CuckooFilter<S> {
         self.table.count(digest.get())
     }
 
+    /// Counts many keys at once: `counts[i]` is the [`count`](Self::count) of `keys[i]`.
+    ///
+    /// ```
+    /// use mayhap::CuckooFilter;
+    ///
+    /// let mut filter = CuckooFilter::with_rate(1_000, 0.0001)?;
+    /// filter.insert_each(&["apple", "pear", "apple"], &mut [false; 3])?;
+    /// let mut counts = [0; 3];
+    /// filter.count_each(&["apple", "quince", "pear"], &mut counts);
+    /// assert_eq!(counts, [2, 0, 1]);
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn count_each<K: Key>(&self, keys: &[K], counts: &mut [u64]) {
+        assert_eq!(keys.len(), counts.len(), "one count for each key");
+        // Asking can't fail.
+        let _ = in_chunks(&self.hasher, keys, counts, |digests, counts| {
+            self.count_hashes(digests, counts);
+            Ok::<(), Infallible>(())
+        });
+    }
+
+    /// [`count_each`](Self::count_each) for keys that were hashed already.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn count_hashes(&self, digests: &[Digest], counts: &mut [u64]) {
+        assert_eq!(digests.len(), counts.len(), "one count for each digest");
+        self.table.count_many(digests, counts);
+    }
+
     /// An empty filter of the same size, layout, hash and plan.
     ///
     /// # Errors

@@ -198,6 +198,38 @@ impl<S: Blocks> ScalableCuckoo<S> {
         self.layers.iter().map(|layer| layer.table.count(digest.get())).sum()
     }
 
+    /// Counts many keys at once: `counts[i]` is the [`count`](Self::count) of `keys[i]`.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn count_each<K: Key>(&self, keys: &[K], counts: &mut [u64]) {
+        assert_eq!(keys.len(), counts.len(), "one count for each key");
+        // Asking can't fail.
+        let _ = in_chunks(&self.hasher, keys, counts, |digests, counts| {
+            self.count_hashes(digests, counts);
+            Ok::<(), Infallible>(())
+        });
+    }
+
+    /// [`count_each`](Self::count_each) for keys that were hashed already.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub fn count_hashes(&self, digests: &[Digest], counts: &mut [u64]) {
+        assert_eq!(digests.len(), counts.len(), "one count for each digest");
+        counts.fill(0);
+        let mut in_layer = [0; TOGETHER];
+        for (digests, counts) in digests.chunks(TOGETHER).zip(counts.chunks_mut(TOGETHER)) {
+            for layer in &self.layers {
+                let in_layer = &mut in_layer[..digests.len()];
+                layer.table.count_many(digests, in_layer);
+                for (count, more) in counts.iter_mut().zip(in_layer) {
+                    *count += *more;
+                }
+            }
+        }
+    }
+
     /// An empty filter with the same settings, of one layer.
     ///
     /// # Errors

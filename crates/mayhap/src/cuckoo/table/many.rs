@@ -3,7 +3,7 @@
 use super::buckets::{Buckets, Operation};
 use super::eight::InEights;
 use super::places::{Places, Spot};
-use super::{Insert, Located, Search, Table};
+use super::{Count, Insert, Located, Search, Table};
 use crate::bits::{
     BLOCK_BYTES, Block, Blocks, Line, Owned, is_worth_prefetching, prefetch_address,
     prefetch_address_to_write,
@@ -28,6 +28,12 @@ impl<S: Blocks> Table<S> {
         if !digests.is_empty() {
             format.run(ContainsMany { lines, places, digests, found });
         }
+    }
+
+    /// `counts[i]` for the i-th digest.
+    pub(in crate::cuckoo) fn count_many(&self, digests: &[Digest], counts: &mut [u64]) {
+        let Self { lines, format, places, .. } = self;
+        format.run(CountMany { lines: lines.lines(), places, digests, counts });
     }
 }
 
@@ -60,13 +66,14 @@ impl Table<Owned> {
 trait Step {
     /// What is kept of a digest between its prefetch and its turn.
     type Kept: Copy + Default;
+    type Answer: Copy + PartialEq;
     /// The answer that nearly every digest gets, where there is one. It is written for all of them before the first.
-    const USUAL: Option<bool> = None;
+    const USUAL: Option<Self::Answer> = None;
 
     fn keep(&self, spot: Spot) -> Self::Kept;
     fn prefetch(&self, kept: &Self::Kept);
     /// The answer; an error ends the batch.
-    fn step(&mut self, kept: Self::Kept) -> Result<bool, InsertError>;
+    fn step(&mut self, kept: Self::Kept) -> Result<Self::Answer, InsertError>;
 }
 
 /// Runs a step on every digest, each some time after its prefetch.
@@ -75,7 +82,7 @@ fn in_groups<S: Step>(
     places: &Places,
     lines: usize,
     digests: &[Digest],
-    answers: &mut [bool],
+    answers: &mut [S::Answer],
     step: &mut S,
 ) -> Result<(), InsertError> {
     let prefetch = is_worth_prefetching((lines * BLOCK_BYTES) as u64);
@@ -138,6 +145,7 @@ struct ContainsStep<'a, B, L> {
 
 impl<B: Buckets, L: Line> Step for ContainsStep<'_, B, L> {
     type Kept = Located;
+    type Answer = bool;
 
     #[inline(always)]
     fn keep(&self, spot: Spot) -> Located {
@@ -152,6 +160,50 @@ impl<B: Buckets, L: Line> Step for ContainsStep<'_, B, L> {
     #[inline(always)]
     fn step(&mut self, located: Located) -> Result<bool, InsertError> {
         Ok(located.is_in(self.buckets, self.lines))
+    }
+}
+
+struct CountMany<'a, L> {
+    lines: &'a [L],
+    places: &'a Places,
+    digests: &'a [Digest],
+    counts: &'a mut [u64],
+}
+
+impl<L: Line> Operation for CountMany<'_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<B: Buckets>(self, buckets: B) {
+        let Self { lines, places, digests, counts } = self;
+        // Asking can't fail.
+        let _ = in_groups(places, lines.len(), digests, counts, &mut CountStep { buckets, lines });
+    }
+}
+
+struct CountStep<'a, B, L> {
+    buckets: B,
+    lines: &'a [L],
+}
+
+impl<B: Buckets, L: Line> Step for CountStep<'_, B, L> {
+    /// Whether both buckets are one is told by their numbers.
+    type Kept = Spot;
+    type Answer = u64;
+
+    #[inline(always)]
+    fn keep(&self, spot: Spot) -> Spot {
+        spot
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, spot: &Spot) {
+        Located::new(self.buckets, *spot).prefetch(self.buckets, self.lines, prefetch_address);
+    }
+
+    #[inline(always)]
+    fn step(&mut self, spot: Spot) -> Result<u64, InsertError> {
+        Ok(Count { lines: self.lines, spot }.run(self.buckets))
     }
 }
 
@@ -186,6 +238,7 @@ struct InsertStep<'a, B> {
 impl<B: Buckets> Step for InsertStep<'_, B> {
     /// The numbers of the buckets, too, are needed where room must be made.
     type Kept = Spot;
+    type Answer = bool;
 
     #[inline(always)]
     fn keep(&self, spot: Spot) -> Spot {
@@ -230,6 +283,7 @@ struct RemoveStep<'a, B> {
 
 impl<B: Buckets> Step for RemoveStep<'_, B> {
     type Kept = Located;
+    type Answer = bool;
     /// Who removes what was added is told nothing else.
     const USUAL: Option<bool> = Some(true);
 
