@@ -186,7 +186,7 @@ impl fmt::Display for InsertError {
             ),
             Self::TooManyLayers { limit } => write!(
                 f,
-                "the filter has {}, the most it may: make one for more keys, or with a larger expansion or limit",
+                "the filter may have no more than {}: make one for more keys, or with a larger expansion or limit",
                 Counted(*limit, "layer")
             ),
             Self::RateSpent => f.write_str(
