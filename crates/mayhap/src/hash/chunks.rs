@@ -1,5 +1,7 @@
 //! Keys hashed a thousand at a time, for batches that are compiled for digests alone; and digests put together into batches.
 
+use core::convert::Infallible;
+
 use super::{Digest, Key, KeyHasher};
 use crate::bits::prefetch_row;
 
@@ -9,7 +11,7 @@ const CHUNK: usize = 1024;
 
 /// Hands over the digests of the keys, a chunk at a time, with their part of the answers. The first error ends it.
 #[inline]
-pub(crate) fn in_chunks<K: Key, A, E>(
+pub(crate) fn try_in_chunks<K: Key, A, E>(
     hasher: &KeyHasher,
     keys: &[K],
     answers: &mut [A],
@@ -25,6 +27,20 @@ pub(crate) fn in_chunks<K: Key, A, E>(
         each(digests, answers)?;
     }
     Ok(())
+}
+
+/// [`try_in_chunks`] for what can't fail.
+#[inline]
+pub(crate) fn in_chunks<K: Key, A>(
+    hasher: &KeyHasher,
+    keys: &[K],
+    answers: &mut [A],
+    mut each: impl FnMut(&[Digest], &mut [A]),
+) {
+    let Ok(()) = try_in_chunks(hasher, keys, answers, |digests, answers| {
+        each(digests, answers);
+        Ok::<(), Infallible>(())
+    });
 }
 
 /// Hands over the digests of an iterator, as many together as a batch is worth.

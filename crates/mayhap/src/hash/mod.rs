@@ -20,7 +20,7 @@ mod key;
 mod secret;
 mod xxh3;
 
-pub(crate) use chunks::{collected_in_chunks, in_chunks};
+pub(crate) use chunks::{collected_in_chunks, in_chunks, try_in_chunks};
 pub use functions::NamedHash;
 pub(crate) use hasher::Digester;
 pub use hasher::{Digest, HashFunction, HashId, KeyHasher};

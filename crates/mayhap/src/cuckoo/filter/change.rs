@@ -1,10 +1,8 @@
 //! Adding and removing keys.
 
-use core::convert::Infallible;
-
 use super::CuckooFilter;
 use crate::filter::InsertError;
-use crate::hash::{Digest, Key, in_chunks};
+use crate::hash::{Digest, Key, in_chunks, try_in_chunks};
 
 impl CuckooFilter {
     /// Adds a key: once more, if it is there already. True if it was new: certainly not in the set before.
@@ -76,7 +74,7 @@ impl CuckooFilter {
         let Self { table, search, hasher, .. } = self;
         // For those that a refusal leaves out.
         new.fill(false);
-        in_chunks(hasher, keys, new, |digests, new| table.insert_many(digests, new, search))
+        try_in_chunks(hasher, keys, new, |digests, new| table.insert_many(digests, new, search))
     }
 
     /// [`insert_each`](Self::insert_each) for keys that were hashed already.
@@ -126,11 +124,7 @@ impl CuckooFilter {
     pub fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
         assert_eq!(keys.len(), removed.len(), "one answer for each key");
         let Self { table, hasher, .. } = self;
-        // Removing can't fail.
-        let _ = in_chunks(hasher, keys, removed, |digests, removed| {
-            table.remove_many(digests, removed);
-            Ok::<(), Infallible>(())
-        });
+        in_chunks(hasher, keys, removed, |digests, removed| table.remove_many(digests, removed));
     }
 
     /// [`remove_each`](Self::remove_each) for keys that were hashed already.

@@ -59,7 +59,6 @@ pub use builder::{CuckooBuilder, MAX_KICKS};
 pub(super) use file::{check_buckets, read_kicks, read_layout, read_len};
 
 use alloc::vec::Vec;
-use core::convert::Infallible;
 use core::fmt;
 
 use super::layout::CuckooLayout;
@@ -169,11 +168,7 @@ impl<S: Blocks> CuckooFilter<S> {
     /// When the slices differ in length.
     pub fn contains_each<K: Key>(&self, keys: &[K], found: &mut [bool]) {
         assert_eq!(keys.len(), found.len(), "one answer for each key");
-        // Asking can't fail.
-        let _ = in_chunks(&self.hasher, keys, found, |digests, found| {
-            self.contains_hashes(digests, found);
-            Ok::<(), Infallible>(())
-        });
+        in_chunks(&self.hasher, keys, found, |digests, found| self.contains_hashes(digests, found));
     }
 
     /// [`contains_each`](Self::contains_each) for keys that were hashed already.
@@ -225,11 +220,7 @@ impl<S: Blocks> CuckooFilter<S> {
     /// When the slices differ in length.
     pub fn count_each<K: Key>(&self, keys: &[K], counts: &mut [u64]) {
         assert_eq!(keys.len(), counts.len(), "one count for each key");
-        // Asking can't fail.
-        let _ = in_chunks(&self.hasher, keys, counts, |digests, counts| {
-            self.count_hashes(digests, counts);
-            Ok::<(), Infallible>(())
-        });
+        in_chunks(&self.hasher, keys, counts, |digests, counts| self.count_hashes(digests, counts));
     }
 
     /// [`count_each`](Self::count_each) for keys that were hashed already.

@@ -1,6 +1,5 @@
 //! Adding and removing keys.
 
-use core::convert::Infallible;
 use core::ops::ControlFlow;
 
 use super::ScalableCuckoo;
@@ -217,11 +216,7 @@ impl ScalableCuckoo {
     pub fn remove_each<K: Key>(&mut self, keys: &[K], removed: &mut [bool]) {
         assert_eq!(keys.len(), removed.len(), "one answer for each key");
         let Self { layers, hasher, .. } = self;
-        // Removing can't fail.
-        let _ = in_chunks(hasher, keys, removed, |digests, removed| {
-            remove_from(layers, digests, removed);
-            Ok::<(), Infallible>(())
-        });
+        in_chunks(hasher, keys, removed, |digests, removed| remove_from(layers, digests, removed));
     }
 
     /// [`remove_each`](Self::remove_each) for keys that were hashed already.
