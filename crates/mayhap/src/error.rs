@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::any::Unsupported;
 use crate::bits::AllocError;
 use crate::codec::FormatError;
 #[cfg(feature = "std")]
@@ -22,6 +23,8 @@ pub enum Error {
     Merge(MergeError),
     /// A key could not be added.
     Insert(InsertError),
+    /// A filter of this kind can't do that.
+    Unsupported(Unsupported),
     /// The bytes are not a filter, or a damaged one.
     Format(FormatError),
     /// Reading or writing a stream failed.
@@ -39,6 +42,7 @@ impl fmt::Display for Error {
             Self::Alloc(error) => error.fmt(f),
             Self::Merge(error) => error.fmt(f),
             Self::Insert(error) => error.fmt(f),
+            Self::Unsupported(error) => error.fmt(f),
             Self::Format(error) => error.fmt(f),
             #[cfg(feature = "std")]
             Self::Stream(error) => error.fmt(f),
@@ -60,7 +64,10 @@ macro_rules! from {
     )*};
 }
 
-from!(SizingError => Sizing, AllocError => Alloc, MergeError => Merge, InsertError => Insert, FormatError => Format);
+from!(
+    SizingError => Sizing, AllocError => Alloc, MergeError => Merge, InsertError => Insert, Unsupported => Unsupported,
+    FormatError => Format
+);
 #[cfg(feature = "std")]
 from!(StreamError => Stream, FileError => File);
 

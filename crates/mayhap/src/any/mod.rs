@@ -39,7 +39,7 @@ use crate::merge_error::MergeError;
 /// let mut filter = AnyFilter::from_bytes(&bytes)?;
 /// assert!(filter.contains("SPRING-10"));
 /// assert_eq!(filter.kind().to_string(), "cuckoo filter");
-/// assert!(filter.can_remove());
+/// assert!(filter.can_remove() && filter.remove("SPRING-10")?);
 /// # Ok::<(), mayhap::Error>(())
 /// ```
 #[non_exhaustive]
@@ -137,6 +137,32 @@ impl AnyFilter {
         Ok(open_as!(kind, from_bytes_with(bytes, options)))
     }
 
+    /// Adds a key; true if it was new. Into a window it comes at its newest instant.
+    ///
+    /// # Errors
+    /// When the key was refused; the filter is as it was then.
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, InsertError> {
+        self.insert_hash(self.hash(key))
+    }
+
+    /// [`insert`](Self::insert) for a key that is hashed already.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    pub fn insert_hash(&mut self, digest: Digest) -> Result<bool, InsertError> {
+        match self {
+            Self::Bloom(filter) => Ok(filter.insert_hash(digest)),
+            Self::Classic(filter) => Ok(filter.insert_hash(digest)),
+            Self::Counting(filter) => Ok(filter.insert_hash(digest)),
+            Self::Window(filter) => Ok(filter.insert_hash(digest)),
+            Self::Scalable(filter) => filter.insert_hash(digest),
+            Self::DLeft(filter) => filter.insert_hash(digest),
+            Self::Cuckoo(filter) => filter.insert_hash(digest),
+            Self::ScalableCuckoo(filter) => filter.insert_hash(digest),
+            Self::Dual(filter) => Ok(filter.insert_hash(digest)?),
+        }
+    }
+
     /// Adds many keys: `new[i]` tells whether `digests[i]` was new. Into a window they come at its newest instant.
     ///
     /// # Errors
@@ -166,6 +192,25 @@ impl AnyFilter {
         Ok(())
     }
 
+    /// Removes a key once; whether it may have been there. Remove only what was added: see
+    /// [`Remove`](crate::filter::Remove).
+    ///
+    /// # Errors
+    /// When the kind can't remove keys.
+    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, Unsupported> {
+        self.remove_hash(self.hash(key))
+    }
+
+    /// [`remove`](Self::remove) for a key that is hashed already.
+    ///
+    /// # Errors
+    /// As [`remove`](Self::remove).
+    pub fn remove_hash(&mut self, digest: Digest) -> Result<bool, Unsupported> {
+        let mut removed = [false];
+        self.remove_hashes(&[digest], &mut removed)?;
+        Ok(removed[0])
+    }
+
     /// Removes many keys, each once: `removed[i]` tells whether `digests[i]` may have been there. Remove only what was
     /// added: see [`Remove`](crate::filter::Remove).
     ///
@@ -186,6 +231,11 @@ impl AnyFilter {
             }
         }
         Ok(())
+    }
+
+    /// Removes all keys. What it was made for stays.
+    pub fn clear(&mut self) {
+        each!(self, filter => filter.clear());
     }
 
     /// Adds every key of another filter of the same kind and recipe.
@@ -282,6 +332,11 @@ impl<S: Blocks> AnyFilter<S> {
     }
 
     /// At least how often the key was added and not removed, if the kind can tell.
+    pub fn count<K: Key + ?Sized>(&self, key: &K) -> Option<u64> {
+        self.count_hash(self.hash(key))
+    }
+
+    /// [`count`](Self::count) for a key that is hashed already.
     #[must_use]
     pub fn count_hash(&self, digest: Digest) -> Option<u64> {
         match self {
@@ -398,6 +453,14 @@ impl<S: Blocks> AnyFilter<S> {
 
     fn unsupported(&self, operation: &'static str) -> Unsupported {
         Unsupported { kind: self.kind(), operation }
+    }
+}
+
+impl Clone for AnyFilter {
+    /// # Panics
+    /// When the memory can't be had, as `Vec` does.
+    fn clone(&self) -> Self {
+        each!(self, filter => filter.clone().into())
     }
 }
 

@@ -45,6 +45,39 @@ fn every_kind_keeps_its_keys_through_its_bytes() {
 }
 
 #[test]
+fn one_key_is_a_batch_of_one() {
+    for mut filter in every_kind() {
+        let mut other = filter.clone();
+        for key in 0..300u32 {
+            let mut new = [false];
+            other.insert_hashes(&digests(&other, key..key + 1), &mut new).unwrap();
+            assert_eq!(filter.insert(&key).unwrap(), new[0], "{filter:?}");
+        }
+        for key in 0..100u32 {
+            let mut removed = [false];
+            let outcome = other.remove_hashes(&digests(&other, key..key + 1), &mut removed);
+            assert_eq!(filter.remove(&key), outcome.map(|()| removed[0]), "{filter:?}");
+        }
+        assert!(filter.to_bytes().unwrap() == other.to_bytes().unwrap(), "{filter:?}");
+        assert_eq!(filter.count(&200u32), filter.count_hash(filter.hash(&200u32)));
+    }
+}
+
+#[test]
+fn a_clone_stays_when_its_original_is_cleared() {
+    for mut filter in every_kind() {
+        let empty = filter.to_bytes().unwrap();
+        let keys = digests(&filter, 0..900);
+        filter.insert_hashes(&keys, &mut vec![false; keys.len()]).unwrap();
+        let kept = filter.clone();
+        assert!(kept.to_bytes().unwrap() == filter.to_bytes().unwrap(), "{filter:?}");
+        filter.clear();
+        assert!(keys.iter().all(|key| kept.contains_hash(*key) && !filter.contains_hash(*key)), "{filter:?}");
+        assert_eq!(filter.to_bytes().unwrap(), empty, "{filter:?}");
+    }
+}
+
+#[test]
 fn a_kind_removes_and_counts_or_says_that_it_cannot() {
     for mut filter in every_kind() {
         let keys = digests(&filter, 0..2);
