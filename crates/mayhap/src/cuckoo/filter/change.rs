@@ -25,7 +25,7 @@ impl CuckooFilter {
     /// As [`insert`](Self::insert).
     #[inline]
     pub fn insert_hash(&mut self, digest: Digest) -> Result<bool, InsertError> {
-        self.table.insert(digest.get(), false, &mut self.search)
+        self.table.insert(digest.get(), false, self.search)
     }
 
     /// Adds a key if it isn't there. True if it was new, and has been added.
@@ -57,7 +57,7 @@ impl CuckooFilter {
     /// As [`insert_unique`](Self::insert_unique).
     #[inline]
     pub fn insert_unique_hash(&mut self, digest: Digest) -> Result<bool, InsertError> {
-        self.table.insert(digest.get(), true, &mut self.search)
+        self.table.insert(digest.get(), true, self.search)
     }
 
     /// Adds many keys at once: `new[i]` tells whether `keys[i]` was new. The same as adding them one by one in order,
@@ -74,7 +74,7 @@ impl CuckooFilter {
         let Self { table, search, hasher, .. } = self;
         // For those that a refusal leaves out.
         new.fill(false);
-        try_in_chunks(hasher, keys, new, |digests, new| table.insert_many(digests, new, search))
+        try_in_chunks(hasher, keys, new, |digests, new| table.insert_many(digests, new, *search))
     }
 
     /// [`insert_each`](Self::insert_each) for keys that were hashed already.
@@ -87,7 +87,7 @@ impl CuckooFilter {
     pub fn insert_hashes(&mut self, digests: &[Digest], new: &mut [bool]) -> Result<(), InsertError> {
         assert_eq!(digests.len(), new.len(), "one answer for each digest");
         new.fill(false);
-        self.table.insert_many(digests, new, &mut self.search)
+        self.table.insert_many(digests, new, self.search)
     }
 
     /// Removes a key, once. False if it certainly wasn't there; nothing is changed then.

@@ -238,7 +238,7 @@ impl<S: Blocks> CuckooFilter<S> {
     /// When the memory can't be had.
     pub fn empty_like(&self) -> Result<CuckooFilter, Error> {
         let table = Table::new(self.table.layout(), *self.table.places())?;
-        Ok(CuckooFilter::from_parts(table, self.hasher.clone(), self.plan, self.search.clone()))
+        Ok(CuckooFilter::from_parts(table, self.hasher.clone(), self.plan, self.search))
     }
 
     /// Fingerprints in the filter: keys added and not removed, every copy counted.
@@ -349,7 +349,7 @@ impl Clone for CuckooFilter {
     /// When the memory can't be had, as `Vec` does.
     fn clone(&self) -> Self {
         match self.table.try_clone() {
-            Ok(table) => Self::from_parts(table, self.hasher.clone(), self.plan, self.search.clone()),
+            Ok(table) => Self::from_parts(table, self.hasher.clone(), self.plan, self.search),
             Err(error) => panic!("{error}"),
         }
     }

@@ -188,7 +188,7 @@ impl ScalableCuckoo {
     /// Adds a key to the newest layer, if it isn't there and there is room. True if it was added.
     fn newest_takes(&mut self, digest: Digest) -> bool {
         self.layers.last_mut().is_some_and(|layer| {
-            layer.has_room() && matches!(layer.table.insert(digest.get(), true, &mut self.search), Ok(true))
+            layer.has_room() && matches!(layer.table.insert(digest.get(), true, self.search), Ok(true))
         })
     }
 
@@ -260,14 +260,14 @@ impl ScalableCuckoo {
     fn add(&mut self, digest: u64) -> Result<usize, InsertError> {
         for (number, layer) in self.layers.iter_mut().enumerate().rev().filter(|(_, layer)| layer.has_room())
         {
-            match layer.table.insert(digest, false, &mut self.search) {
+            match layer.table.insert(digest, false, self.search) {
                 // No room could be made, or both places of the key are one bucket.
                 Err(InsertError::Full | InsertError::TooManyCopies { .. }) => {}
                 other => return other.map(|_| number),
             }
         }
         let mut layer = self.next_layer()?;
-        layer.table.insert(digest, false, &mut self.search)?;
+        layer.table.insert(digest, false, self.search)?;
         self.layers.try_reserve(1).map_err(|_| InsertError::Full)?;
         self.layers.push(layer);
         self.pass = Pass::default();

@@ -86,7 +86,7 @@ impl ScalableCuckoo {
                     let (to, short) =
                         newest.table.places().reduced(bucket, fingerprint, layer.table.places());
                     // Into the older layer first: at no time is the key in neither.
-                    if layer.table.insert_entry(to, short, &mut self.search).is_ok() {
+                    if layer.table.insert_entry(to, short, self.search).is_ok() {
                         newest.table.remove_entry(bucket, fingerprint);
                         break;
                     }

@@ -228,7 +228,7 @@ impl<S: Blocks> ScalableCuckoo<S> {
     pub fn empty_like(&self) -> Result<ScalableCuckoo, Error> {
         // As the first layer is, and not as the settings say: those of a file need not agree with it.
         let layers = self.layers.iter().take(1).map(Layer::empty_like).collect::<Result<_, _>>()?;
-        Ok(ScalableCuckoo::from_parts(layers, self.settings, self.hasher.clone(), self.search.clone()))
+        Ok(ScalableCuckoo::from_parts(layers, self.settings, self.hasher.clone(), self.search))
     }
 
     fn from_parts(layers: Vec<Layer<S>>, settings: Settings, hasher: KeyHasher, search: Search) -> Self {
@@ -384,7 +384,7 @@ impl Clone for ScalableCuckoo {
                 layers,
                 settings: self.settings,
                 hasher: self.hasher.clone(),
-                search: self.search.clone(),
+                search: self.search,
                 pass: self.pass,
             },
             Err(error) => panic!("{error}"),

@@ -43,7 +43,7 @@ impl Table<Owned> {
         &mut self,
         digests: &[Digest],
         new: &mut [bool],
-        search: &mut Search,
+        search: Search,
     ) -> Result<(), InsertError> {
         let Self { lines, places, format, len, .. } = self;
         format.run(InsertMany { blocks: lines, places, len, digests, new, search })
@@ -213,7 +213,7 @@ struct InsertMany<'a> {
     len: &'a mut u64,
     digests: &'a [Digest],
     new: &'a mut [bool],
-    search: &'a mut Search,
+    search: Search,
 }
 
 impl Operation for InsertMany<'_> {
@@ -232,7 +232,7 @@ struct InsertStep<'a, B> {
     blocks: &'a mut [Block],
     places: &'a Places,
     len: &'a mut u64,
-    search: &'a mut Search,
+    search: Search,
 }
 
 impl<B: Buckets> Step for InsertStep<'_, B> {
@@ -253,7 +253,7 @@ impl<B: Buckets> Step for InsertStep<'_, B> {
     #[inline(always)]
     fn step(&mut self, spot: Spot) -> Result<bool, InsertError> {
         let Self { buckets, blocks, places, len, search } = self;
-        Insert { blocks, places, len, spot, unless_there: false, search }.run(*buckets)
+        Insert { blocks, places, len, spot, unless_there: false, search: *search }.run(*buckets)
     }
 }
 

@@ -74,7 +74,7 @@ impl Table<Owned> {
         &mut self,
         digest: u64,
         unless_there: bool,
-        search: &mut Search,
+        search: Search,
     ) -> Result<bool, InsertError> {
         let Self { lines, format, places, len, .. } = self;
         let spot = places.of(digest);
@@ -86,7 +86,7 @@ impl Table<Owned> {
         &mut self,
         bucket: u64,
         fingerprint: u32,
-        search: &mut Search,
+        search: Search,
     ) -> Result<bool, InsertError> {
         let Self { lines, format, places, len, .. } = self;
         let spot = Spot { first: bucket, second: places.other(bucket, fingerprint), fingerprint };
@@ -277,7 +277,7 @@ struct Insert<'a> {
     len: &'a mut u64,
     spot: Spot,
     unless_there: bool,
-    search: &'a mut Search,
+    search: Search,
 }
 
 impl Operation for Insert<'_> {

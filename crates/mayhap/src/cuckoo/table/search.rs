@@ -11,19 +11,90 @@
 use alloc::vec::Vec;
 
 use super::buckets::{Buckets, NOWHERE};
-use super::places::{Places, Spot};
+use super::places::{Places, Spot, multiply_high};
 use crate::bits::{AllocError, Block, prefetch_address_to_write};
 use crate::filter::InsertError;
 
-/// How far to search, and the memory it takes. Allocated at the first search, a few KiB, and kept.
-#[derive(Debug)]
+/// How far to search.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
     max_kicks: u32,
-    nodes: Vec<Node>,
-    /// A bit for each bucket that is in the tree, or for several: a set bit is a reason to look through the tree. No bucket
-    /// is in it twice, so every chain is free of loops. (Without the second look a table of one place in a bucket was
-    /// full at 47 % instead of 50: there every chain is the only one.)
-    seen: Vec<u64>,
+}
+
+impl Search {
+    pub(crate) fn new(max_kicks: u32) -> Self {
+        Self { max_kicks }
+    }
+
+    pub(crate) fn max_kicks(self) -> u32 {
+        self.max_kicks
+    }
+
+    /// Puts the fingerprint of `spot`, both of whose buckets are full, into one of them by moving others.
+    #[inline(never)]
+    pub(super) fn make_room<B: Buckets>(
+        self,
+        buckets: B,
+        blocks: &mut [Block],
+        places: &Places,
+        spot: Spot,
+    ) -> Result<(), InsertError> {
+        let copies = |bucket| buckets.count(blocks, buckets.locate(bucket), spot.fingerprint);
+        let two = spot.first != spot.second;
+        let limit = buckets.entries() << u32::from(two);
+        if copies(spot.first) + if two { copies(spot.second) } else { 0 } == limit {
+            return Err(InsertError::TooManyCopies { limit: u64::from(limit) });
+        }
+        let mut tree = Tree::new();
+        for bucket in [spot.first, spot.second] {
+            tree.add(Node { bucket, parent: ROOT, lane: 0 }).map_err(InsertError::Alloc)?;
+        }
+        let roots = tree.nodes().len();
+        // So many for each of the two ways to begin.
+        let most = roots * (1 + self.max_kicks as usize);
+        let mut number = 0;
+        while let Some(node) = tree.nodes().get(number).copied() {
+            let at = buckets.locate(node.bucket);
+            if number >= roots && buckets.free(blocks, at) != NOWHERE {
+                tree.shift(buckets, blocks, node, spot.fingerprint);
+                return Ok(());
+            }
+            let entries = buckets.all(blocks, at);
+            for (lane, entry) in (0..buckets.entries()).zip(entries) {
+                if tree.nodes().len() == most {
+                    break;
+                }
+                let bucket = places.other(node.bucket, entry);
+                #[allow(clippy::cast_possible_truncation, reason = "below 2 · (max_kicks + 1)")]
+                if tree.add(Node { bucket, parent: number as u32, lane }).map_err(InsertError::Alloc)? {
+                    // Its turn comes after that of all others in the queue.
+                    prefetch_address_to_write(buckets.address(blocks, buckets.place(bucket)));
+                }
+            }
+            number += 1;
+        }
+        Err(InsertError::Full)
+    }
+}
+
+/// The buckets that were looked at, or are about to be, in the order in which their turn comes.
+///
+/// A search takes a few dozen of them nearly always, and has them on the stack: a filter keeps no memory for searches,
+/// which would be more than a small filter itself. One that goes on takes memory from the heap until it ends.
+struct Tree {
+    few: [Node; FEW],
+    /// How many of the few there are.
+    len: usize,
+    /// All nodes, when there are more.
+    many: Vec<Node>,
+    /// Of the few, a bit for each bucket, or for several: a set bit is a reason to look through them. No bucket is in the tree
+    /// twice, so every chain is free of loops. (Without the second look a table of one place in a bucket was full at 47 %
+    /// instead of 50: there every chain is the only one.)
+    seen: [u64; 8],
+    /// Of many, the same exactly: numbers of nodes, from 1 on, each from where the hash of its bucket says to the next free
+    /// one. A power of two, and at least half of it free. (Looking through a million nodes for each bucket that is met
+    /// again would take minutes.)
+    slots: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,91 +108,85 @@ struct Node {
 
 const ROOT: u32 = u32::MAX;
 
-/// Bits to remember a bucket by, for each bucket that may be looked at.
-const SEEN_BITS: usize = 4;
+/// Nodes on the stack: of a search in buckets of eight, at the load they are planned for, it takes 80.
+const FEW: usize = 128;
 
-impl Search {
-    pub(crate) fn new(max_kicks: u32) -> Self {
-        Self { max_kicks, nodes: Vec::new(), seen: Vec::new() }
+/// A large odd number, so that buckets in a row are far apart in the [slots](Tree::slots).
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Tree {
+    fn new() -> Self {
+        let none = Node { bucket: 0, parent: ROOT, lane: 0 };
+        Self { few: [none; FEW], len: 0, many: Vec::new(), seen: [0; 8], slots: Vec::new() }
     }
 
-    pub(crate) fn max_kicks(&self) -> u32 {
-        self.max_kicks
-    }
-
-    fn prepare(&mut self) -> Result<(), AllocError> {
-        self.nodes.clear();
-        let most = 2 * (self.max_kicks as usize + 1);
-        let words = (most * SEEN_BITS).next_power_of_two().div_ceil(64);
-        let error = AllocError { bytes: (most * size_of::<Node>() + words * 8) as u64 };
-        self.nodes.try_reserve(most).map_err(|_| error)?;
-        self.seen.clear();
-        self.seen.try_reserve(words).map_err(|_| error)?;
-        self.seen.resize(words, 0);
-        Ok(())
+    #[inline(always)]
+    fn nodes(&self) -> &[Node] {
+        if self.many.is_empty() { &self.few[..self.len] } else { &self.many }
     }
 
     /// Adds a node, unless its bucket is in the tree already.
     #[inline(always)]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "a power of two of bits; cutting a number off above is no harm"
-    )]
-    fn add(&mut self, node: Node) -> bool {
-        let bit = node.bucket as usize & (self.seen.len() * 64 - 1);
-        let (word, mask) = (&mut self.seen[bit / 64], 1 << (bit % 64));
-        if *word & mask != 0 && self.nodes.iter().any(|other| other.bucket == node.bucket) {
-            return false;
+    fn add(&mut self, node: Node) -> Result<bool, AllocError> {
+        if !self.many.is_empty() || self.len == FEW {
+            return self.add_to_many(node);
+        }
+        let bit = node.bucket % (u64::BITS as u64 * self.seen.len() as u64);
+        #[allow(clippy::cast_possible_truncation, reason = "below 8")]
+        let (word, mask) = (&mut self.seen[(bit / 64) as usize], 1 << (bit % 64));
+        if *word & mask != 0 && self.few[..self.len].iter().any(|other| other.bucket == node.bucket) {
+            return Ok(false);
         }
         *word |= mask;
-        self.nodes.push(node);
-        true
+        self.few[self.len] = node;
+        self.len += 1;
+        Ok(true)
     }
 
-    /// Puts the fingerprint of `spot`, both of whose buckets are full, into one of them by moving others.
+    #[cold]
     #[inline(never)]
-    pub(super) fn make_room<B: Buckets>(
-        &mut self,
-        buckets: B,
-        blocks: &mut [Block],
-        places: &Places,
-        spot: Spot,
-    ) -> Result<(), InsertError> {
-        let copies = |bucket| buckets.count(blocks, buckets.locate(bucket), spot.fingerprint);
-        let two = spot.first != spot.second;
-        let limit = buckets.entries() << u32::from(two);
-        if copies(spot.first) + if two { copies(spot.second) } else { 0 } == limit {
-            return Err(InsertError::TooManyCopies { limit: u64::from(limit) });
+    fn add_to_many(&mut self, node: Node) -> Result<bool, AllocError> {
+        if self.many.is_empty() {
+            self.many.try_reserve(4 * FEW).map_err(|_| out_of_memory::<Node>(4 * FEW))?;
+            self.many.extend_from_slice(&self.few);
         }
-        self.prepare().map_err(InsertError::Alloc)?;
-        for bucket in [spot.first, spot.second] {
-            self.add(Node { bucket, parent: ROOT, lane: 0 });
+        if 2 * (self.many.len() + 1) > self.slots.len() {
+            self.spread_out()?;
         }
-        let roots = self.nodes.len();
-        // So many for each of the two ways to begin.
-        let most = roots * (1 + self.max_kicks as usize);
-        let mut number = 0;
-        while let Some(node) = self.nodes.get(number).copied() {
-            let at = buckets.locate(node.bucket);
-            if number >= roots && buckets.free(blocks, at) != NOWHERE {
-                self.shift(buckets, blocks, node, spot.fingerprint);
-                return Ok(());
-            }
-            let entries = buckets.all(blocks, at);
-            for (lane, entry) in (0..buckets.entries()).zip(entries) {
-                if self.nodes.len() == most {
-                    break;
-                }
-                let bucket = places.other(node.bucket, entry);
-                #[allow(clippy::cast_possible_truncation, reason = "below 2 · (max_kicks + 1)")]
-                if self.add(Node { bucket, parent: number as u32, lane }) {
-                    // Its turn comes after that of all others in the queue.
-                    prefetch_address_to_write(buckets.address(blocks, buckets.place(bucket)));
-                }
-            }
-            number += 1;
+        let slot = self.slot(node.bucket);
+        if self.slots[slot] != 0 {
+            return Ok(false);
         }
-        Err(InsertError::Full)
+        self.many.try_reserve(1).map_err(|_| out_of_memory::<Node>(2 * self.many.len()))?;
+        self.many.push(node);
+        #[allow(clippy::cast_possible_truncation, reason = "below 2 · (max_kicks + 1)")]
+        let number = self.many.len() as u32;
+        self.slots[slot] = number;
+        Ok(true)
+    }
+
+    /// The slot that has the node of this bucket, or could have it.
+    fn slot(&self, bucket: u64) -> usize {
+        let last = self.slots.len() - 1;
+        #[allow(clippy::cast_possible_truncation, reason = "below the number of slots")]
+        let mut slot = multiply_high(bucket.wrapping_mul(SPREAD), self.slots.len() as u64) as usize;
+        while self.slots[slot] != 0 && self.many[self.slots[slot] as usize - 1].bucket != bucket {
+            slot = (slot + 1) & last;
+        }
+        slot
+    }
+
+    /// Makes four slots for each node.
+    fn spread_out(&mut self) -> Result<(), AllocError> {
+        let count = (4 * self.many.len()).next_power_of_two();
+        self.slots.clear();
+        self.slots.try_reserve_exact(count).map_err(|_| out_of_memory::<u32>(count))?;
+        self.slots.resize(count, 0);
+        for (number, node) in (1..).zip(&self.many) {
+            let slot = self.slot(node.bucket);
+            self.slots[slot] = number;
+        }
+        Ok(())
     }
 
     /// Moves a fingerprint into every node from the free one back to a root, and the new fingerprint into the root.
@@ -130,7 +195,7 @@ impl Search {
         // In the first bucket the new one takes a free place, in the others that of the one that left.
         let mut vacated = None;
         loop {
-            let parent = self.nodes.get(node.parent as usize).copied();
+            let parent = self.nodes().get(node.parent as usize).copied();
             let arriving = parent.map_or(fingerprint, |parent| {
                 buckets.all(blocks, buckets.locate(parent.bucket))[node.lane as usize]
             });
@@ -155,8 +220,28 @@ impl Search {
     }
 }
 
-impl Clone for Search {
-    fn clone(&self) -> Self {
-        Self::new(self.max_kicks)
+fn out_of_memory<T>(count: usize) -> AllocError {
+    AllocError { bytes: (count * size_of::<T>()) as u64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn a_tree_has_each_bucket_once() {
+        // Buckets in a row, with equal low bits, with equal high bits, and of a table of a few.
+        for (step, buckets) in [(1u64, 3_000u64), (512, 3_000), (1 << 40, 3_000), (1, 5), (7, 200)] {
+            let (mut tree, mut model, mut state) = (Tree::new(), HashSet::new(), 1u64);
+            for number in 0..20_000u32 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let bucket = (state >> 33) % buckets * step;
+                let node = Node { bucket, parent: number, lane: 0 };
+                assert_eq!(tree.add(node).unwrap(), model.insert(bucket), "{bucket}");
+            }
+            assert_eq!(tree.nodes().len(), model.len());
+            assert!(tree.nodes().is_sorted_by_key(|node| node.parent), "in the order in which they came");
+        }
     }
 }

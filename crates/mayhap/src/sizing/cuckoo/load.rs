@@ -7,7 +7,9 @@
 //! table of the first failures is in `docs/maths.md`, from `examples/cuckoo_loads.rs`.
 //!
 //! **Chance in small tables.** In a table of a few buckets it happens that more keys want the same two buckets than
-//! these have places. A table below has the entries that fit in all but one of ten thousand tables, measured.
+//! these have places. A table below has the entries that fit in all but one of ten thousand tables, measured with long
+//! fingerprints. Short ones add to it what comes next, also before that alone would fill a table: at up to 400 buckets one
+//! or two of a thousand tables of 4-bit (b = 4) and 6-bit fingerprints (b = 2) refuse a key, and fewer the longer they are.
 //!
 //! **Short fingerprints.** Keys with the same fingerprint and bucket have the same other bucket. With f bits 2b + 1 of n
 //! keys share both, and don't fit, in about C(n, 2b + 1) · (2 / (N(2^f − 1)))^2b cases: few fingerprints in a large table
@@ -28,7 +30,8 @@ pub fn full_load(layout: CuckooLayout) -> f64 {
     figures(layout).0
 }
 
-/// The keys that fit into so many buckets in all but about one of ten thousand tables.
+/// The keys that fit into so many buckets in all but about one of ten thousand tables; of small tables of fingerprints
+/// below 9 bits, in all but one or two of a thousand.
 ///
 /// ```
 /// use mayhap::cuckoo::CuckooLayout;

@@ -14,7 +14,8 @@
 //! of every layout there is and takes the least; with semi-sorted buckets among them, which store f bits in f − 1, it is
 //! nearly always one of those.
 //!
-//! A plan is safe: the planned keys fit in all but about one of ten thousand filters, at every size ([`capacity`]).
+//! A plan is safe: the planned keys fit in all but about one of ten thousand filters, at every size; of small tables of
+//! fingerprints below 9 bits, in all but one or two of a thousand ([`capacity`]).
 
 mod load;
 mod plan;

@@ -22,12 +22,12 @@ fn places_of(layout: CuckooLayout) -> [Places; 4] {
 /// A table that is half full, and digests of which most are in it, some of them several times, and some are not.
 fn half_full(layout: CuckooLayout, places: Places, state: &mut u64) -> (Table<Owned>, Vec<Digest>) {
     let mut table = Table::new(layout, places).unwrap();
-    let mut search = Search::new(500);
+    let search = Search::new(500);
     let (mut digests, half) = (Vec::new(), table.slots().div_ceil(2));
     while table.len() < half {
         let digest = Digest::new(random(state));
         for _ in 0..1 + random(state) % 5 / 4 {
-            if table.insert(digest.get(), false, &mut search).is_err() {
+            if table.insert(digest.get(), false, search).is_err() {
                 break;
             }
         }
