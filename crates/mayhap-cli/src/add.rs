@@ -15,6 +15,7 @@ use crate::failure::{Answer, Failure, print, say};
 use crate::filter_file::{FilterFile, insert_foreign};
 use crate::keys::{Batch, Inputs, KeyReader, Pending};
 use crate::numbers::{counted, format_rate, group_digits};
+use crate::over_plan::{HidesTooMuch, HoldsTooMuch};
 use crate::progress::Progress;
 
 /// Add keys to a filter file
@@ -299,7 +300,10 @@ impl Summary<'_> {
                 group_digits(filter.planned_keys()),
                 format_rate(filter.planned_rate())
             );
-            if filter.is_over_plan() {
+            if let Some(hidden) = HidesTooMuch::of(filter) {
+                text += &format!("\nmayhap: warning: {}", hidden.text());
+            }
+            if HoldsTooMuch::of(filter).is_some() {
                 text += &format!(
                     "\nmayhap: warning: these are more keys than it was made for, and more of them make it err more \
                      often: build a larger one from all keys, or one of --kind {}, which grows",

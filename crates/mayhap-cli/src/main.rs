@@ -32,6 +32,7 @@ mod missing;
 mod numbers;
 mod open_files;
 mod output;
+mod over_plan;
 mod plan;
 mod progress;
 mod remove;

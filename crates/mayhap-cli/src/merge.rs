@@ -13,6 +13,7 @@ use crate::filter_file::{FilterFile, Unlock};
 use crate::flags::SummaryFlags;
 use crate::numbers::{format_rate, format_size, group_digits, parse_rate};
 use crate::output::Output;
+use crate::over_plan::{HidesTooMuch, HoldsTooMuch};
 
 /// Unite filters into one
 ///
@@ -60,7 +61,8 @@ Examples:
 To fill filters in parallel and unite them, build each with the same -n (of all keys together) and -p.
 
 Scalable filters can't be united, because their rates would add up; nor can cuckoo and d-left ones, in which the keys of \
-both might not find room. Build one filter of all the keys instead.
+both might not find room. Build one filter of all the keys instead. Of dual filters, what was removed from one is removed \
+from the result, whatever the others have.
 
 Exit codes: 0 done, 2 error; nothing is written then.";
 
@@ -180,6 +182,10 @@ struct Summary {
     planned_rate: Option<f64>,
     expected_rate: Option<f64>,
     is_over_plan: bool,
+    holds_too_much: Option<HoldsTooMuch>,
+    /// Keys that were removed from dual filters, about.
+    removed: u64,
+    hides_too_much: Option<HidesTooMuch>,
 }
 
 impl Summary {
@@ -195,6 +201,9 @@ impl Summary {
             planned_rate: None,
             expected_rate: None,
             is_over_plan: false,
+            holds_too_much: None,
+            removed: 0,
+            hides_too_much: None,
         };
         match merged {
             FilterFile::Filter(filter) => Self {
@@ -204,6 +213,9 @@ impl Summary {
                 planned_rate: Some(filter.planned_rate()),
                 expected_rate: Some(filter.expected_rate()),
                 is_over_plan: filter.is_over_plan(),
+                holds_too_much: HoldsTooMuch::of(filter),
+                removed: if let AnyFilter::Dual(dual) = filter { dual.estimated_removed() } else { 0 },
+                hides_too_much: HidesTooMuch::of(filter),
                 ..plain
             },
             FilterFile::Bitmap(bitmap) => Self { keys: Some(bitmap.len()), ..plain },
@@ -212,7 +224,7 @@ impl Summary {
     }
 
     fn print(&self, arguments: &Arguments) -> Result<(), Failure> {
-        let warning = self.warning(arguments.intersect);
+        let warnings = self.warnings(arguments.intersect);
         if arguments.summary.json {
             let json = serde_json::json!({
                 "output": arguments.output.output.to_string_lossy(),
@@ -225,11 +237,11 @@ impl Summary {
                 "planned_rate": self.planned_rate,
                 "expected_rate": self.expected_rate,
                 "over_plan": self.is_over_plan,
-                "warning": warning,
+                "warning": (!warnings.is_empty()).then(|| warnings.join("; ")),
             });
             return print(&format!("{json}\n"));
         }
-        if let Some(warning) = warning {
+        for warning in warnings {
             say(&format!("mayhap: warning: {warning}"));
         }
         print(&pairs(&self.rows(arguments)))
@@ -258,23 +270,25 @@ impl Summary {
         rows
     }
 
-    fn warning(&self, intersect: bool) -> Option<String> {
+    fn warnings(&self, intersect: bool) -> Vec<String> {
+        let removed = (self.removed > 0).then(|| {
+            "a key that was removed from one of the filters is removed from the result, though another had it".to_owned()
+        });
+        let hidden = self.hides_too_much.map(|hidden| hidden.text());
         // What different keys set in both stays, so that an intersection is fuller than its keys would make it.
-        if !self.is_over_plan || intersect {
-            return None;
-        }
-        // The smallest filters have room for more than they were made for.
-        let (rate, planned_rate) = (self.expected_rate?, self.planned_rate?);
-        if rate <= planned_rate {
-            return None;
-        }
+        let above_plan = if intersect { None } else { self.above_plan() };
+        [removed, hidden, above_plan].into_iter().flatten().collect()
+    }
+
+    fn above_plan(&self) -> Option<String> {
+        let held = self.holds_too_much.filter(HoldsTooMuch::errs_more)?;
         Some(format!(
             "the result holds about {} keys and was made for {}: it says mayhap for {} of absent keys instead of {}; \
              build one filter of all the keys if that is too often",
-            group_digits(self.keys?),
-            group_digits(self.planned_keys?),
-            format_rate(rate),
-            format_rate(planned_rate),
+            group_digits(held.keys),
+            group_digits(held.planned),
+            format_rate(held.rate),
+            format_rate(held.planned_rate),
         ))
     }
 }

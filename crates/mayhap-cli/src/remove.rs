@@ -13,6 +13,7 @@ use crate::failure::{Answer, Failure, print, say};
 use crate::filter_file::FilterFile;
 use crate::keys::{Batch, Inputs, KeyReader, Pending};
 use crate::numbers::{counted, group_digits};
+use crate::over_plan::HidesTooMuch;
 use crate::progress::Progress;
 
 /// Remove keys from a filter file
@@ -53,7 +54,8 @@ Examples:
 
 Kinds that remove: cuckoo, scalable-cuckoo, counting, d-left, dual, bitmap; `mayhap build --kind cuckoo` makes one. A key \
 that was added twice is there until it is removed twice. A counter of a counting filter that came to its maximum (15, of \
-4 bits) has lost count and stays, and so do keys on such counters; this is warned of. A dual filter can't add again what was removed.
+4 bits) has lost count and stays, and so do keys on such counters; this is warned of. A dual filter can't add again what was removed, \
+and hides more of its other keys with each removal: beyond those it was made for this is warned of, too.
 
 Exit codes: 0 all keys were there and are removed, 1 some were not there (the others are removed, but with --strict), \
 2 error, and the file is as it was.";
@@ -213,9 +215,20 @@ impl Summary<'_> {
             text += "; nothing was changed";
         }
         text += &format!("\nmayhap: {}", state(self.filter, self.arguments.how.rehearsal.dry_run));
-        match Stuck::of(self.filter).and_then(|stuck| stuck.warn_of_any()) {
-            Some(warning) => text + "\n" + &warning,
-            None => text,
+        if let Some(warning) = Stuck::of(self.filter).and_then(|stuck| stuck.warn_of_any()) {
+            text += "\n";
+            text += &warning;
+        }
+        if let Some(hidden) = self.hides_too_much() {
+            text += &format!("\nmayhap: warning: {}", hidden.text());
+        }
+        text
+    }
+
+    fn hides_too_much(&self) -> Option<HidesTooMuch> {
+        match self.filter {
+            FilterFile::Filter(filter) => HidesTooMuch::of(filter),
+            FilterFile::Bitmap(_) | FilterFile::Foreign(_) => None,
         }
     }
 
@@ -227,10 +240,12 @@ impl Summary<'_> {
             "absent": self.found.absent.count(),
             "absent_first": self.found.absent.first(),
             "removed": self.found.removed,
+            "taken_before": self.found.taken,
             "written": self.is_written,
             "keys_now": self.filter.estimated_len(),
             "rate_now": self.filter.expected_rate(),
             "stuck_counters": Stuck::of(self.filter).map(|stuck| stuck.counters),
+            "warning": self.hides_too_much().map(|hidden| hidden.text()),
             "seconds": self.start.elapsed().as_secs_f64(),
         })
         .to_string()

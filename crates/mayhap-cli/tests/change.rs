@@ -217,6 +217,38 @@ fn a_dual_filter_takes_what_it_can() {
 }
 
 #[test]
+fn a_dual_filter_says_when_it_hides_too_much() {
+    let directory = Directory::new("remove-dual");
+    let path = filter(&directory, "dual", &lines(0..10_000), "10000");
+    let text = |arguments: &[&str], input: &[u8]| {
+        let output = mayhap(arguments, input);
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    // As many removals as it was made for.
+    let summary = run_json(&["remove", &path], &lines(0..1_000), 0);
+    assert_eq!((&summary["warning"], &summary["taken_before"]), (&Value::Null, &0.into()), "{summary}");
+    assert!(!text(&["add", &path], &lines(0..1)).contains("warning"));
+    assert!(text(&["info", &path], b"").contains("over plan   no"));
+    assert!(text(&["verify", "--no-keys", &path], b"").contains("keeps its promise"));
+
+    // Three times as many.
+    let warning = "removed from it, and it was made for 1 000: it answers \"no\" to ";
+    let said = text(&["remove", "--dry-run", &path], &lines(1_000..3_000));
+    assert!(said.contains("mayhap: warning: about ") && said.contains(warning), "{said}");
+    let summary = run_json(&["remove", &path], &lines(1_000..3_000), 1);
+    assert!(summary["warning"].as_str().unwrap().contains(warning), "{summary}");
+    let sum = ["absent", "removed", "taken_before"].map(|field| summary[field].as_u64().unwrap());
+    assert_eq!(sum.iter().sum::<u64>(), 2_000, "{summary}");
+    let said = text(&["add", &path], &lines(20_000..20_001));
+    assert!(said.contains(warning) && !said.contains("more keys than it was made for"), "{said}");
+    let said = text(&["info", &path], b"");
+    assert!(said.contains(warning) && !said.contains("it holds more than"), "{said}");
+    let said = text(&["verify", "--no-keys", &path], b"");
+    assert!(said.contains(warning) && said.contains("does NOT keep its promise"), "{said}");
+    assert!(!said.contains("so its rate is above the promise"), "{said}");
+}
+
+#[test]
 fn a_key_with_too_many_copies_is_named() {
     let directory = Directory::new("add-too-many");
     for kind in ["cuckoo", "scalable-cuckoo", "d-left"] {

@@ -273,3 +273,27 @@ fn bad_files_are_refused_before_anything_is_written() {
     fails(&["merge", "-o", &out, &a], b"", "<FILTER>...");
     assert_eq!(names(&directory), ["a", "cut", "damaged", "text"]);
 }
+
+#[test]
+fn what_was_removed_from_one_dual_filter_is_warned_of() {
+    let directory = Directory::new("merge-dual");
+    let [a, b, both] = ["a", "b", "both"].map(|name| format!("{}/{name}", directory.path()));
+    let keys: String = (0..1_000).map(|number| format!("{number}\n")).collect();
+    for path in [&a, &b] {
+        assert!(
+            mayhap(&["build", "-q", "--kind", "dual", "-n", "2000", "-o", path], keys.as_bytes())
+                .status
+                .success()
+        );
+    }
+    let merge = |more: &[&str]| {
+        let output = mayhap(&[&["merge", "--force", "-o", &both, &a, &b], more].concat(), b"");
+        assert!(output.status.success());
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    assert!(!merge(&[]).contains("warning"));
+    assert!(mayhap(&["remove", "-q", &b], b"1\n2\n3\n").status.success());
+    let warning = "a key that was removed from one of the filters is removed from the result";
+    assert!(merge(&[]).contains(warning));
+    assert!(merge(&["--json"]).contains(warning));
+}

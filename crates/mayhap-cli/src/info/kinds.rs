@@ -5,6 +5,7 @@ use mayhap::{AnyFilter, Bitmap, Growth};
 
 use super::facts::Facts;
 use crate::numbers::{counted, format_rate, format_size, group_digits};
+use crate::over_plan::HidesTooMuch;
 
 /// What all kinds have in common, and then what each has of its own.
 pub(super) fn describe<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
@@ -14,8 +15,11 @@ pub(super) fn describe<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
     facts.add("keys now", format!("{}{}", about(filter), group_digits(keys)), "estimated_keys", keys);
     facts.add("rate now", format_rate(rate), "expected_rate", rate);
     facts.add("fill", format!("{} of its {}", percent(fill), filled(filter)), "fill", fill);
-    let over =
-        if census.is_over_plan { "yes: it holds more than it was made for; build it larger" } else { "no" };
+    let over = match HidesTooMuch::of(filter) {
+        Some(hidden) => format!("yes: {}", hidden.text()),
+        None if census.is_over_plan => "yes: it holds more than it was made for; build it larger".to_owned(),
+        None => "no".to_owned(),
+    };
     facts.add("over plan", over, "over_plan", census.is_over_plan);
     describe_kind(facts, filter);
 }

@@ -21,6 +21,7 @@ use crate::filter_file::{FilterFile, Unlock};
 use crate::foreign::ForeignOptions;
 use crate::keys::{Inputs, KeyOptions, KeyReader};
 use crate::numbers::{parse_count, parse_rate};
+use crate::over_plan::{HidesTooMuch, HoldsTooMuch};
 use crate::progress::Progress;
 use source::Source;
 use verdict::{Promise, Rate, Verdict};
@@ -151,7 +152,7 @@ fn measure(
         FilterFile::Bitmap(_) => return Ok(None),
         FilterFile::Filter(filter) => {
             // More keys than planned are no chance.
-            let deviation = if filter.is_over_plan() { 0.0 } else { spread::deviation(filter) };
+            let deviation = if HoldsTooMuch::of(filter).is_some() { 0.0 } else { spread::deviation(filter) };
             Some(Promise { rate: filter.planned_rate(), deviation })
         }
         // Other systems' files don't say what they were made for, or not of the filter as a whole.
@@ -187,7 +188,7 @@ fn judge(
     keys: Option<Source>,
     rate: Option<Rate>,
 ) -> Verdict {
-    let (hidden, is_window, over_plan) = match filter {
+    let (hidden, hides_too_much, is_window, holds_too_much) = match filter {
         FilterFile::Filter(any) => {
             let hidden = match any {
                 AnyFilter::Dual(dual) => {
@@ -198,10 +199,9 @@ fn judge(
                 }
                 _ => None,
             };
-            let over_plan = any.is_over_plan().then(|| (any.estimated_len(), any.planned_keys()));
-            (hidden, matches!(any, AnyFilter::Window(_)), over_plan)
+            (hidden, HidesTooMuch::of(any), matches!(any, AnyFilter::Window(_)), HoldsTooMuch::of(any))
         }
-        FilterFile::Bitmap(_) | FilterFile::Foreign(_) => (None, false, None),
+        FilterFile::Bitmap(_) | FilterFile::Foreign(_) => (None, None, false, None),
     };
     Verdict {
         file: path.display().to_string(),
@@ -210,8 +210,9 @@ fn judge(
         has_checksums,
         is_exact: matches!(filter, FilterFile::Bitmap(_)),
         hidden,
+        hides_too_much,
         is_window,
-        over_plan,
+        holds_too_much,
         keys,
         rate,
     }

@@ -6,6 +6,7 @@ use super::absent::Sample;
 use super::interval::{certainly_above, clopper_pearson};
 use super::source::Source;
 use crate::numbers::{format_rate, format_size, group_digits};
+use crate::over_plan::{HidesTooMuch, HoldsTooMuch};
 
 /// So many standard deviations above the promise may a sound filter be: of ten thousand, one is not.
 const DEVIATIONS: f64 = 4.0;
@@ -22,9 +23,10 @@ pub(super) struct Verdict {
     pub(super) is_exact: bool,
     /// Of a dual filter: the part of its keys that it may hide.
     pub(super) hidden: Option<Promise>,
+    /// It hides more than that, by its bits.
+    pub(super) hides_too_much: Option<HidesTooMuch>,
     pub(super) is_window: bool,
-    /// Keys it holds, about, and those it was made for, if the former are more.
-    pub(super) over_plan: Option<(u64, u64)>,
+    pub(super) holds_too_much: Option<HoldsTooMuch>,
     /// Nothing when no source was given.
     pub(super) keys: Option<Source>,
     /// Nothing where there is no rate to measure.
@@ -130,7 +132,7 @@ impl Rate {
 impl Verdict {
     /// Whether the filter is as it should be, as far as was looked.
     pub(super) fn is_kept(&self) -> bool {
-        self.finds_its_keys() && self.rate.as_ref().is_none_or(Rate::is_kept)
+        self.hides_too_much.is_none() && self.finds_its_keys() && self.rate.as_ref().is_none_or(Rate::is_kept)
     }
 
     /// Whether anything was asked for that could have shown the opposite.
@@ -162,12 +164,20 @@ impl Verdict {
             None if self.is_exact => "rate: a bitmap is exact, there is no rate to measure".to_owned(),
             None => "rate: not measured".to_owned(),
         });
-        if let Some((held, planned)) = self.over_plan {
+        if let Some(held) = &self.holds_too_much {
             lines.push(format!(
-                "plan: it holds about {} keys and was made for {}, so its rate is above the promise; build it larger",
-                group_digits(held),
-                group_digits(planned)
+                "plan: it holds about {} keys and was made for {}{}; build it larger",
+                group_digits(held.keys),
+                group_digits(held.planned),
+                if held.errs_more() {
+                    ", so its rate is above the promise"
+                } else {
+                    ", at a rate that is none above the promise yet"
+                }
             ));
+        }
+        if let Some(hidden) = &self.hides_too_much {
+            lines.push(format!("plan: {}", hidden.text()));
         }
         let result = match (self.is_kept(), self.has_compared()) {
             (true, true) => "result: the filter keeps its promise",
@@ -228,7 +238,8 @@ impl Verdict {
             "checksums": if self.has_checksums { "good" } else { "none" },
             "keys": keys,
             "rate": self.rate.as_ref().map(Rate::json),
-            "over_plan": self.over_plan.is_some(),
+            "over_plan": self.holds_too_much.is_some() || self.hides_too_much.is_some(),
+            "hides_too_much": self.hides_too_much.map(|hidden| hidden.text()),
             "verified": self.is_kept(),
         })
     }
