@@ -43,8 +43,9 @@ impl WindowBloom {
             let index = (self.newest + len - age as usize) % len;
             let ours = &mut self.ring[index];
             ours.used |= theirs.used;
-            // Alike in hasher, shape and size, they can't fail to fit.
-            ours.filter.merge(&theirs.filter)?;
+            // Alike in hasher, shape and size, they can't fail to fit. Their plan is one of all generations, also where a
+            // file's blocks are too few for it.
+            ours.filter.merge_bits(&theirs.filter)?;
         }
         Ok(())
     }

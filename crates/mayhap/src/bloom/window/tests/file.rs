@@ -154,6 +154,31 @@ fn contradictions_are_refused() {
     assert!(matches!(WindowBloom::from_bytes(&blocked), Err(Error::Format(FormatError::WrongKind { .. }))));
 }
 
+/// A file may have fewer blocks than its plan needs. What a generation was planned for is in its header, and is the
+/// same for all of them, so it stays as it is.
+#[test]
+fn a_merge_leaves_the_plan_alone() {
+    let few_blocks = rewritten(&roomy(1_000, 4).to_bytes().unwrap(), &|header| {
+        header.planned_keys = 100_000;
+        header.parameters[0] = 2;
+        header.parameters[3] = 25_000;
+        for section in &mut header.sections {
+            section.length = 128;
+        }
+    });
+    let mut filter = WindowBloom::from_bytes(&few_blocks.unwrap()).unwrap();
+    filter.insert_at("apple", 5);
+    let mut other = filter.empty_like().unwrap();
+    other.insert_at("pear", 700);
+    for _ in 0..2 {
+        filter.merge(&other).unwrap();
+        assert_eq!(filter.planned_slot_keys(), 25_000);
+        assert!(filter.generation_filters().all(|generation| generation.planned_keys() == 25_000));
+        let again = WindowBloom::from_bytes(&filter.to_bytes().unwrap()).unwrap();
+        assert!(again == filter && again.contains_at("apple", 700) && again.contains_at("pear", 700));
+    }
+}
+
 /// A header can say any time and any count: going on from there neither panics nor loops.
 #[test]
 fn the_last_instants_are_instants_like_others() {
