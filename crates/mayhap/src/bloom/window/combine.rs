@@ -26,9 +26,11 @@ impl WindowBloom {
     /// ```
     ///
     /// # Errors
-    /// When the two hash differently, or differ in window, slots or plan, or go by count. Nothing is changed then.
+    /// When the two hash differently, or differ in window, slots or plan, or go by count; or when `other` is mapped or
+    /// borrowed and has keys that are older than instant 0. Nothing is changed then.
     pub fn merge<T: Blocks>(&mut self, other: &WindowBloom<T>) -> Result<(), MergeError> {
         self.check_fit(other)?;
+        other.check_oldest().map_err(MergeError::Contradiction)?;
         let (ours, theirs) = (self.clock.slot(), other.clock.slot());
         if theirs > ours {
             self.clock = self.clock.at(theirs);

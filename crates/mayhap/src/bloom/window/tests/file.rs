@@ -179,6 +179,46 @@ fn a_merge_leaves_the_plan_alone() {
     }
 }
 
+/// A map isn't looked at when it is made, so it is when it is merged.
+#[cfg(feature = "std")]
+#[test]
+fn a_map_with_keys_from_before_instant_0_is_not_merged() {
+    let path = std::env::temp_dir().join(std::format!("mayhap-window-old-{}", std::process::id()));
+    let mut filter = roomy(1_000, 4);
+    filter.insert_at("apple", 600);
+    // The same bits, and a clock that says that it is still the first slot.
+    let early = rewritten(&filter.to_bytes().unwrap(), &|header| {
+        for section in &mut header.sections {
+            section.parameters[0] = 0;
+        }
+    });
+    // The newest generation is that of instant 0, and may have keys.
+    std::fs::write(&path, early.unwrap()).unwrap();
+    let newest = WindowBloom::<crate::bits::Mapped>::map(&path).unwrap();
+    let mut merged = roomy(1_000, 4);
+    merged.merge(&newest).unwrap();
+    assert!(merged.contains_at("apple", 0));
+
+    filter.insert_at("pear", 900);
+    let early = rewritten(&filter.to_bytes().unwrap(), &|header| {
+        for section in &mut header.sections {
+            section.parameters[0] = 0;
+        }
+    });
+    std::fs::write(&path, early.unwrap()).unwrap();
+    assert!(WindowBloom::open(&path).is_err(), "one that is read is looked at");
+    let older = WindowBloom::<crate::bits::Mapped>::map(&path).unwrap();
+    for now in [0, 300, 5_000] {
+        let mut filter = roomy(1_000, 4);
+        filter.insert_at("plum", now);
+        let before = filter.to_bytes().unwrap();
+        let error = filter.merge(&older).unwrap_err();
+        assert!(std::format!("{error}").contains("older than instant 0"), "{error}");
+        assert_eq!(filter.to_bytes().unwrap(), before, "nothing is changed");
+    }
+    std::fs::remove_file(&path).unwrap();
+}
+
 /// A header can say any time and any count: going on from there neither panics nor loops.
 #[test]
 fn the_last_instants_are_instants_like_others() {
