@@ -194,3 +194,33 @@ fn files_of_every_kind_open_and_map() {
     assert!(std::format!("{error}").contains("filter.mayhap"), "{error}");
     fs::remove_dir_all(&directory).unwrap();
 }
+
+/// The file with its header changed, and a body for each section that was added.
+fn rewritten(filter: &AnyFilter, change: impl Fn(&mut crate::codec::Header)) -> Vec<u8> {
+    let bytes = filter.to_bytes().unwrap();
+    let file = File::parse(&bytes).unwrap();
+    let mut header = file.header().clone();
+    change(&mut header);
+    let mut writer = crate::codec::Writer::to_vec(&header).unwrap();
+    for (index, section) in header.sections.iter().enumerate() {
+        let added = vec![0; usize::try_from(section.length).unwrap()];
+        writer.write_body(file.section(index).unwrap_or(&added)).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn errors_of_a_files_body_name_the_file() {
+    let mut filter = AnyFilter::from(CountingBloom::with_rate(100, 0.01).unwrap());
+    filter.insert("apple").unwrap();
+    let path = std::env::temp_dir().join(std::format!("mayhap-miscounted-any-{}", std::process::id()));
+    std::fs::write(&path, rewritten(&filter, |header| header.inserted = Some(7))).unwrap();
+    for error in [CountingBloom::open(&path).map(drop), AnyFilter::open(&path).map(drop)] {
+        let error = error.unwrap_err();
+        assert!(matches!(error, Error::File(_)), "{error:?}");
+        let message = std::format!("{error}");
+        assert!(message.contains("mayhap-miscounted-any") && message.contains("inserted count"), "{message}");
+    }
+    std::fs::remove_file(&path).unwrap();
+}
