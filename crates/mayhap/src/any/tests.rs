@@ -195,6 +195,33 @@ fn files_of_every_kind_open_and_map() {
     fs::remove_dir_all(&directory).unwrap();
 }
 
+/// A pipe can be read once, and its writer waits for a reader only once.
+#[cfg(all(feature = "std", unix))]
+#[test]
+fn a_filter_comes_through_a_pipe() {
+    use std::fs;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    let directory = std::env::temp_dir().join(std::format!("mayhap-pipe-{}", std::process::id()));
+    fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    for mut filter in every_kind() {
+        let keys = digests(&filter, 0..100);
+        filter.insert_hashes(&keys, &mut [false; 100]).unwrap();
+        let bytes = filter.to_bytes().unwrap();
+        let (send, receive) = mpsc::channel();
+        let (read, write, written) = (path.clone(), path.clone(), bytes.clone());
+        std::thread::spawn(move || fs::write(write, written));
+        // On a thread of its own, because who opens a pipe that nobody writes waits for ever.
+        std::thread::spawn(move || send.send(AnyFilter::open(read)).is_ok());
+        let opened = receive.recv_timeout(Duration::from_secs(60)).unwrap().unwrap();
+        assert_eq!(opened.to_bytes().unwrap(), bytes);
+    }
+    fs::remove_dir_all(&directory).unwrap();
+}
+
 /// The file with its header changed, and a body for each section that was added.
 fn rewritten(filter: &AnyFilter, change: impl Fn(&mut crate::codec::Header)) -> Vec<u8> {
     let bytes = filter.to_bytes().unwrap();
