@@ -236,6 +236,27 @@ fn rewritten(filter: &AnyFilter, change: impl Fn(&mut crate::codec::Header)) -> 
     writer.finish().unwrap()
 }
 
+/// What docs/formats.md says of readers of this version.
+#[test]
+fn extra_fields_are_read_over_and_other_sections_are_refused() {
+    use crate::codec::{ExtraField, Header, Section};
+
+    for filter in every_kind() {
+        for tag in [0x0100, 0x4100] {
+            let noted = rewritten(&filter, |header| header.extra.push(ExtraField::new(tag, *b"note")));
+            let read = AnyFilter::from_bytes(&noted).unwrap();
+            let again = read.to_bytes().unwrap();
+            assert!(Header::parse(&again).unwrap().extra.is_empty(), "{filter:?}");
+            assert_eq!(again, filter.to_bytes().unwrap());
+        }
+        for skippable in [false, true] {
+            let section = Section { skippable, ..Section::new(77, 64) };
+            let longer = rewritten(&filter, |header| header.sections.push(section.clone()));
+            assert!(AnyFilter::from_bytes(&longer).is_err(), "{filter:?}");
+        }
+    }
+}
+
 #[cfg(feature = "std")]
 #[test]
 fn errors_of_a_files_body_name_the_file() {
