@@ -228,15 +228,27 @@ fn the_last_instants_are_instants_like_others() {
     assert!(filter.contains_at("apple", 0) && filter.contains_at("apple", u64::MAX));
     assert!(!filter.insert_at("apple", 5) && filter.slot_end() == u64::MAX);
 
-    let count = WindowBloom::by_count(4, 4, 0.01).unwrap();
+    // The last number that a file has for counts: from there on they stay as they are.
     let last = u64::MAX - 1;
-    let bytes = rewritten(&count.to_bytes().unwrap(), &|header| {
-        header.inserted = Some(last);
-        for (age, section) in header.sections.iter_mut().enumerate() {
-            section.parameters[0] = last - 1 - age as u64;
+    for keys in [4, 20, 1_000] {
+        let count = WindowBloom::by_count(keys, 4, 0.01).unwrap();
+        for before in [last - 3, last - 1, last] {
+            let slot = u64::try_from(u128::from(before - 1) * 4 / u128::from(keys)).unwrap();
+            let bytes = rewritten(&count.to_bytes().unwrap(), &|header| {
+                header.inserted = Some(before);
+                for (age, section) in header.sections.iter_mut().enumerate() {
+                    section.parameters[0] = slot - age as u64;
+                }
+            });
+            let mut count = WindowBloom::from_bytes(&bytes.unwrap()).unwrap();
+            for key in 0..5u64 {
+                count.insert(&key);
+                let again = WindowBloom::from_bytes(&count.to_bytes().unwrap()).unwrap();
+                assert!(again == count && again.contains(&key), "{keys} keys, {before} and {key} more");
+            }
+            count.extend(0..100u64);
+            assert!(count.contains(&99u64) && count.inserted() == Some(last));
+            assert!(WindowBloom::from_bytes(&count.to_bytes().unwrap()).unwrap() == count);
         }
-    });
-    let mut count = WindowBloom::from_bytes(&bytes.unwrap()).unwrap();
-    count.extend(0..100u64);
-    assert!(count.contains(&99u64) && count.inserted() == Some(u64::MAX));
+    }
 }
