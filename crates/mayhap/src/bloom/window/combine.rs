@@ -62,7 +62,7 @@ impl WindowBloom {
         }
         let different = |what| Err(MergeError::Different { what });
         if self.clock.hand != Hand::Time || other.clock.hand != Hand::Time {
-            return different("clocks, since they go by count and not by time");
+            return Err(MergeError::ByCount);
         }
         if (self.window(), self.generations()) != (other.window(), other.generations()) {
             return different("windows or numbers of slots");
