@@ -5,7 +5,7 @@ use core::fmt;
 use crate::any::Unsupported;
 use crate::bits::AllocError;
 use crate::bloom::Shape;
-use crate::codec::Kind;
+use crate::codec::{FormatError, Kind};
 
 /// Two filters can't be combined, or one can't be folded. Nothing was changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +58,12 @@ pub enum MergeError {
         /// Of the other.
         theirs: Kind,
     },
+    /// At least one is a window by count. The insertions of one have nothing to do with those of another, so that nobody
+    /// knows what is older.
+    ByCount,
+    /// The other filter, a mapped or borrowed one, has a body that its header doesn't describe: it can't be read, and what
+    /// it were merged into couldn't either.
+    Contradiction(FormatError),
     /// Filters of this kind can't be combined, or folded.
     Unsupported(Unsupported),
     /// The memory for the folded copy can't be had.
@@ -97,6 +103,12 @@ impl fmt::Display for MergeError {
             Self::Kinds { ours, theirs } => {
                 write!(f, "a {ours} and a {theirs} don't keep keys in the same way: build both as one kind")
             }
+            Self::ByCount => write!(
+                f,
+                "windows by count can't be merged, because it isn't known which of their insertions came first: \
+                 ask both, or build windows by time"
+            ),
+            Self::Contradiction(error) => write!(f, "the other filter contradicts itself: {error}"),
             Self::Unsupported(error) => match (error.operation, error.kind) {
                 ("be merged", Kind::SCALABLE_BLOOM | Kind::SCALABLE_CUCKOO) => {
                     write!(

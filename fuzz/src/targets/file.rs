@@ -78,7 +78,8 @@ fn read_blocked(data: &[u8]) {
     });
 }
 
-/// Reads a file as a filter of one kind, in both ways there are; if it is one, `use_it` does what a user would.
+/// Reads a file as a filter of one kind, in both ways there are; if it is one, `use_it` does what a user would, and what it
+/// is then can be written and read again.
 macro_rules! read_as {
     ($data:expr, $($filter:ident: $use_it:expr;)*) => {$(
         let whole = $filter::from_bytes_with($data, &limited());
@@ -88,6 +89,9 @@ macro_rules! read_as {
             assert_rewritten($data, &filter.to_bytes().expect("a small filter"));
             let use_it: fn(&mut $filter) = $use_it;
             use_it(&mut filter);
+            let bytes = filter.to_bytes().expect("a filter that was used can be written");
+            let again = $filter::from_bytes(&bytes).expect("a filter that was used can be read again");
+            assert!(again == filter, "a filter that was used is another when it is read again");
         }
     )*};
 }
@@ -99,11 +103,13 @@ fn read_every_kind(data: &[u8]) {
     read_as! { data,
         BloomFilter: |filter| {
             filter.insert("key");
+            filter.merge(&filter.clone()).expect("its like");
             let _ = (filter.estimated_len(), filter.expected_rate(), filter.is_over_plan(), filter.fold(2));
             assert!(filter.contains("key"));
         };
         ClassicBloom: |filter| {
             filter.insert("key");
+            filter.merge(&filter.clone()).expect("its like");
             let _ = (filter.estimated_len(), filter.expected_rate(), filter.is_over_plan(), filter.fold(2));
             assert!(filter.contains("key"));
         };
@@ -117,6 +123,7 @@ fn read_every_kind(data: &[u8]) {
         };
         DualBloom: |filter| {
             let _ = (filter.expected_rates(), filter.is_over_plan());
+            filter.merge(&filter.clone()).expect("its like");
             if filter.insert("key").is_ok() {
                 assert!(filter.contains("key") && filter.remove("key") && !filter.contains("key"));
             }
@@ -125,6 +132,11 @@ fn read_every_kind(data: &[u8]) {
             let _ = (filter.expected_rate(), filter.is_over_plan());
             filter.insert("key");
             assert!(filter.contains("key"));
+            // Once, and once more: nothing of it may keep the next from fitting.
+            assert!(filter.is_by_count() || filter.merge(&filter.clone()).is_ok());
+            assert!(filter.is_by_count() || filter.merge(&filter.clone()).is_ok());
+            let before = filter.to_bytes().expect("a small filter");
+            assert!(WindowBloom::from_bytes(&before).is_ok_and(|again| again == *filter));
             filter.insert_at("key", u64::MAX);
             assert!(filter.contains_at("key", u64::MAX));
         };
@@ -133,6 +145,7 @@ fn read_every_kind(data: &[u8]) {
             let before = filter.count("key");
             filter.insert("key");
             assert!(filter.count("key") >= before && filter.remove("key"));
+            filter.merge(&filter.clone()).expect("its like");
         };
         DLeftCounting: |filter| {
             let _ = (filter.expected_rate(), filter.is_over_plan());
@@ -150,12 +163,18 @@ fn read_every_kind(data: &[u8]) {
             let _ = (filter.expected_rate(), filter.count("key"));
             filter.compact_step(100);
             filter.remove("key");
+            filter.set_max_bytes(Some(1 << 20));
+            if filter.insert("key").is_ok() {
+                assert!(filter.contains("key"));
+            }
+            filter.compact();
         };
         Bitmap: |bitmap| {
             let _ = (bitmap.len(), bitmap.iter().take(10).count(), bitmap.missing(0..100).count());
             if bitmap.insert(7).is_ok() {
                 assert!(bitmap.contains(7) && bitmap.remove(7));
             }
+            bitmap.merge(&bitmap.to_sparse()).expect("its own numbers");
         };
     }
 }
@@ -269,6 +288,12 @@ fn other_kinds() -> Vec<Vec<u8>> {
     }
     if let Ok(mut filter) = WindowBloom::with_rate(20, 0.1) {
         filter.extend(0..30u64);
+        seeds.extend(filter.to_bytes());
+    }
+    if let Ok(mut filter) = WindowBloom::by_time(100, 4, 20, 0.1) {
+        for key in 0..20u64 {
+            filter.insert_at(&key, 10 * key);
+        }
         seeds.extend(filter.to_bytes());
     }
     if let Ok(mut filter) = CountingBloom::with_rate(20, 0.1) {

@@ -1,5 +1,6 @@
 //! Files of filters whose kind only the file tells.
 
+use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -11,17 +12,7 @@ use crate::counting::CountingBloom;
 use crate::cuckoo::{CuckooFilter, ScalableCuckoo};
 use crate::d_left::DLeftCounting;
 use crate::error::Error;
-use crate::file::ReadOptions;
-
-/// The kind that the file at `path` says it is of.
-fn kind_of(path: &Path, options: &ReadOptions) -> Result<Kind, Error> {
-    Ok(Reader::open(path, options.limit())?.header().kind)
-}
-
-/// Names the file that turned out not to be of a kind that can be opened.
-fn at(path: &Path) -> impl Fn(Error) -> Error {
-    move |error| error.at(path, "reading")
-}
+use crate::file::{ReadOptions, open_to_map};
 
 impl AnyFilter {
     /// Reads a file into memory. Every checksum is checked.
@@ -38,8 +29,15 @@ impl AnyFilter {
     /// As [`open`](Self::open), or when the key is another.
     pub fn open_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, Error> {
         let path = path.as_ref();
-        let open = |kind: Kind| Ok(open_as!(kind, open_with(path, options)));
-        open(kind_of(path, options)?).map_err(at(path))
+        let reader = Reader::open(path, options.limit())?;
+        Self::read_rest(reader, options).map_err(|error| error.at(path, "reading"))
+    }
+
+    /// Reads what follows a header. The file isn't opened again by its name, which may be that of a pipe, or of another
+    /// file by now.
+    fn read_rest(reader: Reader<fs::File>, options: &ReadOptions) -> Result<Self, Error> {
+        let kind = reader.header().kind;
+        Ok(open_as!(kind, read_rest(reader, options)))
     }
 }
 
@@ -59,8 +57,14 @@ impl MappedAnyFilter {
     /// As [`map`](Self::map), or when the key is another.
     pub fn map_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, Error> {
         let path = path.as_ref();
-        let map = |kind: Kind| Ok(open_as!(kind, map_with(path, options)));
-        map(kind_of(path, options)?).map_err(at(path))
+        let reader = open_to_map(path, options)?;
+        Self::map_rest(reader, options).map_err(|error| error.at(path, "mapping"))
+    }
+
+    /// Maps what follows a header.
+    fn map_rest(reader: Reader<fs::File>, options: &ReadOptions) -> Result<Self, Error> {
+        let kind = reader.header().kind;
+        Ok(open_as!(kind, map_rest(reader, options)))
     }
 }
 

@@ -94,7 +94,7 @@ macro_rules! each {
     };
 }
 
-/// The constructor of the same name for whichever kind it is: `open_as!(kind, open_with(path, options))`.
+/// The constructor of the same name for whichever kind it is: `open_as!(kind, from_bytes_with(bytes, options))`.
 macro_rules! open_as {
     ($kind:expr, $method:ident($($argument:expr),*)) => {
         match $kind {

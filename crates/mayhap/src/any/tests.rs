@@ -194,3 +194,81 @@ fn files_of_every_kind_open_and_map() {
     assert!(std::format!("{error}").contains("filter.mayhap"), "{error}");
     fs::remove_dir_all(&directory).unwrap();
 }
+
+/// A pipe can be read once, and its writer waits for a reader only once.
+#[cfg(all(feature = "std", unix))]
+#[test]
+fn a_filter_comes_through_a_pipe() {
+    use std::fs;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    let directory = std::env::temp_dir().join(std::format!("mayhap-pipe-{}", std::process::id()));
+    fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    for mut filter in every_kind() {
+        let keys = digests(&filter, 0..100);
+        filter.insert_hashes(&keys, &mut [false; 100]).unwrap();
+        let bytes = filter.to_bytes().unwrap();
+        let (send, receive) = mpsc::channel();
+        let (read, write, written) = (path.clone(), path.clone(), bytes.clone());
+        std::thread::spawn(move || fs::write(write, written));
+        // On a thread of its own, because who opens a pipe that nobody writes waits for ever.
+        std::thread::spawn(move || send.send(AnyFilter::open(read)).is_ok());
+        let opened = receive.recv_timeout(Duration::from_secs(60)).unwrap().unwrap();
+        assert_eq!(opened.to_bytes().unwrap(), bytes);
+    }
+    fs::remove_dir_all(&directory).unwrap();
+}
+
+/// The file with its header changed, and a body for each section that was added.
+fn rewritten(filter: &AnyFilter, change: impl Fn(&mut crate::codec::Header)) -> Vec<u8> {
+    let bytes = filter.to_bytes().unwrap();
+    let file = File::parse(&bytes).unwrap();
+    let mut header = file.header().clone();
+    change(&mut header);
+    let mut writer = crate::codec::Writer::to_vec(&header).unwrap();
+    for (index, section) in header.sections.iter().enumerate() {
+        let added = vec![0; usize::try_from(section.length).unwrap()];
+        writer.write_body(file.section(index).unwrap_or(&added)).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+/// What docs/formats.md says of readers of this version.
+#[test]
+fn extra_fields_are_read_over_and_other_sections_are_refused() {
+    use crate::codec::{ExtraField, Header, Section};
+
+    for filter in every_kind() {
+        for tag in [0x0100, 0x4100] {
+            let noted = rewritten(&filter, |header| header.extra.push(ExtraField::new(tag, *b"note")));
+            let read = AnyFilter::from_bytes(&noted).unwrap();
+            let again = read.to_bytes().unwrap();
+            assert!(Header::parse(&again).unwrap().extra.is_empty(), "{filter:?}");
+            assert_eq!(again, filter.to_bytes().unwrap());
+        }
+        for skippable in [false, true] {
+            let section = Section { skippable, ..Section::new(77, 64) };
+            let longer = rewritten(&filter, |header| header.sections.push(section.clone()));
+            assert!(AnyFilter::from_bytes(&longer).is_err(), "{filter:?}");
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn errors_of_a_files_body_name_the_file() {
+    let mut filter = AnyFilter::from(CountingBloom::with_rate(100, 0.01).unwrap());
+    filter.insert("apple").unwrap();
+    let path = std::env::temp_dir().join(std::format!("mayhap-miscounted-any-{}", std::process::id()));
+    std::fs::write(&path, rewritten(&filter, |header| header.inserted = Some(7))).unwrap();
+    for error in [CountingBloom::open(&path).map(drop), AnyFilter::open(&path).map(drop)] {
+        let error = error.unwrap_err();
+        assert!(matches!(error, Error::File(_)), "{error:?}");
+        let message = std::format!("{error}");
+        assert!(message.contains("mayhap-miscounted-any") && message.contains("inserted count"), "{message}");
+    }
+    std::fs::remove_file(&path).unwrap();
+}

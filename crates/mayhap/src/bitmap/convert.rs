@@ -25,7 +25,9 @@ impl<S: Blocks> Bitmap<S> {
             Form::Dense(dense) => sparse::from_dense(dense),
             Form::Sparse(map) => map.clone(),
         };
-        Bitmap { form: Form::Sparse(map), largest: u64::MAX, len: self.len }
+        // Counted, because of a mapped bitmap only the header says how many there are.
+        let len = map.len();
+        Bitmap { form: Form::Sparse(map), largest: u64::MAX, len }
     }
 }
 

@@ -6,7 +6,7 @@ use super::dense::Dense;
 use super::{Bitmap, Form, portable};
 use crate::bits::{BLOCK_BITS, Blocks, Owned};
 #[cfg(feature = "std")]
-use crate::codec::{self, Existing, Reader, StreamError};
+use crate::codec::{self, Existing, Reader};
 use crate::codec::{File, FormatError, Header, Kind, Section, Sink, Writer};
 use crate::error::Error;
 use crate::file::{self, BlockFiller, ReadOptions, must_be_zero, write_blocks};
@@ -204,18 +204,16 @@ impl super::MappedBitmap {
     /// As [`map`](Self::map), or when the file is longer.
     pub fn map_with(path: impl AsRef<std::path::Path>, options: &ReadOptions) -> Result<Self, Error> {
         let path = path.as_ref();
-        let file = std::fs::File::open(path).map_err(|error| StreamError::from(error).at(path, "mapping"))?;
-        Self::map_file(path, &file, options).map_err(|error| error.at(path, "mapping"))
+        let reader = file::open_to_map(path, options)?;
+        Self::map_rest(reader).map_err(|error| error.at(path, "mapping"))
     }
 
-    fn map_file(path: &std::path::Path, file: &std::fs::File, options: &ReadOptions) -> Result<Self, Error> {
-        // The header is read, not mapped: what is mapped is looked at by atomic loads only.
-        let reader = Reader::new(file, options.limit())?;
+    fn map_rest(reader: Reader<std::fs::File>) -> Result<Self, Error> {
         let found = Found::understand(reader.header())?;
         if !found.is_dense {
             return Self::read_sparse(reader, &found);
         }
-        let blocks = file::only(file::map_sections(path, file, reader.layout())?)?;
+        let blocks = file::only(file::map_sections(&reader)?)?;
         Ok(Self::from_blocks(blocks, &found)?)
     }
 }

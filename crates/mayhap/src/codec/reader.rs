@@ -126,6 +126,11 @@ impl<R: Read> Reader<R> {
         &self.parsed.layout
     }
 
+    /// Where the bytes come from.
+    pub(crate) fn source(&self) -> &R {
+        &self.source
+    }
+
     /// Reads the next section's body into `body`, which must be exactly as long.
     ///
     /// Fails when the lengths differ or there is no further section, and when the stream fails or ends.

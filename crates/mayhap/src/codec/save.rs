@@ -28,6 +28,7 @@ pub type FileWriter = Writer<Stream<BufWriter<fs::File>>>;
 /// The bytes go into a temporary file beside `path`, are synced to the disk, and take the name only then; so
 /// at every moment, also after a power cut, there is the old file, the new file or none, never half of one. A
 /// file that is replaced passes on its permissions; a symbolic link stays and what it points to is replaced.
+/// The name is synced, too, unless the directory may be written to but not listed.
 ///
 /// Fails with the path in the error, and removes the temporary file. A killed process can leave one behind,
 /// named `.mayhap-<process>-<number>.tmp`, which a later save into the same directory removes when it is an
@@ -219,7 +220,13 @@ impl Drop for Temporary {
 /// Makes a new name survive a power cut. Elsewhere than on Unix a directory can't be opened, or needn't be.
 #[cfg(unix)]
 fn sync_directory(directory: &Path) -> io::Result<()> {
-    match fs::File::open(directory)?.sync_all() {
+    let directory = match fs::File::open(directory) {
+        // One that may be written to but not listed can't be opened. The file is in place, whole, and a power cut at worst
+        // brings back the one before it; so it would be wrong to call that a failure.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+        result => result?,
+    };
+    match directory.sync_all() {
         // Some file systems (network, FUSE) have no such operation: there is nothing to wait for.
         Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
             Ok(())

@@ -27,9 +27,12 @@ impl CountingBloom {
     /// ```
     ///
     /// # Errors
-    /// When the two hash differently, have different layouts, or sizes that don't fit. Nothing is changed then.
+    /// When the two hash differently, have different layouts, or sizes that don't fit; or when `other` is mapped or
+    /// borrowed and its counters are not those of so many keys as its header says. Nothing is changed then.
     pub fn merge<T: Blocks>(&mut self, other: &CountingBloom<T>) -> Result<(), MergeError> {
-        match self.fit(other)? {
+        let fit = self.fit(other)?;
+        other.check_count().map_err(MergeError::Contradiction)?;
+        match fit {
             Fit::Same => self.add_lines(other.blocks.lines()),
             Fit::FoldOurs(factor) => {
                 self.fold(factor)?;

@@ -39,9 +39,15 @@ impl Stored for CountingBloom {
         Ok(((layout, plan, len), vec![file::section(blocks)?]))
     }
 
+    fn after_reading(&mut self) -> Result<(), FormatError> {
+        self.check_count()
+    }
+}
+
+impl<S: Blocks> CountingBloom<S> {
     /// Every add raised k counters and every remove lowered k, so the count follows from the counters, unless some are
     /// stuck and have lost it.
-    fn after_reading(&mut self) -> Result<(), FormatError> {
+    pub(super) fn check_count(&self) -> Result<(), FormatError> {
         let hashes = u64::from(self.layout.shape.hashes());
         if self.stuck_counters() == 0 && self.len.checked_mul(hashes) != Some(self.sum_of_counters()) {
             let must_be = "the sum of the counters, divided by the counters of a key";
@@ -49,9 +55,7 @@ impl Stored for CountingBloom {
         }
         Ok(())
     }
-}
 
-impl<S: Blocks> CountingBloom<S> {
     fn file_header(&self) -> Result<Header, FormatError> {
         let (keys, rate) = (self.plan.keys, self.plan.rate);
         Ok(Header {

@@ -379,3 +379,29 @@ fn a_file_whose_count_contradicts_its_counters_is_refused() {
     again.remove_hashes(&(0..100).map(key).collect::<Vec<_>>(), &mut removed);
     assert_eq!(again.len(), 0);
 }
+
+/// A map isn't counted when it is made, so it is when it is merged.
+#[cfg(feature = "std")]
+#[test]
+fn a_map_whose_count_contradicts_its_counters_is_not_merged() {
+    let path = std::env::temp_dir().join(std::format!("mayhap-counting-{}", std::process::id()));
+    for layout in CounterLayout::all() {
+        let mut filter = build(layout, 500, 0.01);
+        filter.extend((0..100).map(key));
+        let before = filter.to_bytes().unwrap();
+        let mut other = build(layout, 500, 0.01);
+        other.extend((100..110).map(key));
+        for wrong in [0, 9, 11, u64::MAX - 1] {
+            other.len = wrong;
+            other.save(&path, crate::codec::Existing::Replace).unwrap();
+            let error = filter.merge(&MappedCountingBloom::map(&path).unwrap()).unwrap_err();
+            assert!(std::format!("{error}").contains("\"inserted count\""), "{error}");
+            assert_eq!(filter.to_bytes().unwrap(), before, "nothing is changed");
+        }
+        other.len = 10;
+        other.save(&path, crate::codec::Existing::Replace).unwrap();
+        filter.merge(&MappedCountingBloom::map(&path).unwrap()).unwrap();
+        assert_eq!(CountingBloom::from_bytes(&filter.to_bytes().unwrap()).unwrap().len(), 110);
+    }
+    std::fs::remove_file(&path).unwrap();
+}

@@ -73,7 +73,16 @@ macro_rules! file_methods {
                 stream: impl std::io::Read,
                 options: &crate::file::ReadOptions,
             ) -> Result<Self, crate::Error> {
-                let (recipe, hasher, bodies) = crate::file::read::<Self>(stream, options)?;
+                Self::read_rest(crate::codec::Reader::new(stream, options.limit())?, options)
+            }
+
+            /// Reads what follows a header.
+            #[cfg(feature = "std")]
+            pub(crate) fn read_rest(
+                reader: crate::codec::Reader<impl std::io::Read>,
+                options: &crate::file::ReadOptions,
+            ) -> Result<Self, crate::Error> {
+                let (recipe, hasher, bodies) = crate::file::read_bodies::<Self>(reader, options)?;
                 let mut filter = Self::from_file(recipe, hasher, bodies)?;
                 crate::file::Stored::after_reading(&mut filter)?;
                 Ok(filter)
@@ -97,10 +106,9 @@ macro_rules! file_methods {
                 path: impl AsRef<std::path::Path>,
                 options: &crate::file::ReadOptions,
             ) -> Result<Self, crate::Error> {
-                let (recipe, hasher, bodies) = crate::file::open::<Self>(path.as_ref(), options)?;
-                let mut filter = Self::from_file(recipe, hasher, bodies)?;
-                crate::file::Stored::after_reading(&mut filter)?;
-                Ok(filter)
+                let path = path.as_ref();
+                let reader = crate::codec::Reader::open(path, options.limit())?;
+                Self::read_rest(reader, options).map_err(|error| error.at(path, "reading"))
             }
         }
 
@@ -124,7 +132,17 @@ macro_rules! file_methods {
                 path: impl AsRef<std::path::Path>,
                 options: &crate::file::ReadOptions,
             ) -> Result<Self, crate::Error> {
-                let (recipe, hasher, bodies) = crate::file::map::<$owned>(path.as_ref(), options)?;
+                let path = path.as_ref();
+                let reader = crate::file::open_to_map(path, options)?;
+                Self::map_rest(reader, options).map_err(|error| error.at(path, "mapping"))
+            }
+
+            /// Maps what follows a header.
+            pub(crate) fn map_rest(
+                reader: crate::codec::Reader<std::fs::File>,
+                options: &crate::file::ReadOptions,
+            ) -> Result<Self, crate::Error> {
+                let (recipe, hasher, bodies) = crate::file::map_bodies::<$owned>(&reader, options)?;
                 Ok(Self::from_file(recipe, hasher, bodies)?)
             }
         }

@@ -15,7 +15,7 @@ pub use options::ReadOptions;
 #[cfg(all(feature = "std", feature = "bitmap"))]
 pub(crate) use streams::map_sections;
 #[cfg(feature = "std")]
-pub(crate) use streams::{map, open, read, save, write};
+pub(crate) use streams::{map_bodies, open_to_map, read_bodies, save, write};
 
 use alloc::vec::Vec;
 

@@ -8,7 +8,7 @@ use std::vec::Vec;
 use super::blocks::{BlockFiller, write_blocks};
 use super::{KeyHasher, Owned, ReadOptions, Stored, block_count, understand};
 use crate::bits::{Blocks, Mapped};
-use crate::codec::{self, Existing, FormatError, Header, Layout, Reader, StreamError, Writer};
+use crate::codec::{self, Existing, FormatError, Header, Reader, StreamError, Writer};
 use crate::error::Error;
 
 pub(crate) fn write<'a, S: Blocks + 'a>(
@@ -35,21 +35,8 @@ pub(crate) fn save<'a, S: Blocks + 'a>(
     })?)
 }
 
-pub(crate) fn read<F: Stored>(
-    stream: impl Read,
-    options: &ReadOptions,
-) -> Result<(F::Recipe, KeyHasher, Vec<Owned>), Error> {
-    read_bodies::<F>(Reader::new(stream, options.limit())?, options)
-}
-
-pub(crate) fn open<F: Stored>(
-    path: &Path,
-    options: &ReadOptions,
-) -> Result<(F::Recipe, KeyHasher, Vec<Owned>), Error> {
-    read_bodies::<F>(Reader::open(path, options.limit())?, options).map_err(|error| error.at(path, "reading"))
-}
-
-fn read_bodies<F: Stored>(
+/// Reads what follows a header.
+pub(crate) fn read_bodies<F: Stored>(
     mut reader: Reader<impl Read>,
     options: &ReadOptions,
 ) -> Result<(F::Recipe, KeyHasher, Vec<Owned>), Error> {
@@ -66,29 +53,34 @@ fn read_bodies<F: Stored>(
     Ok((recipe, hasher, bodies))
 }
 
-pub(crate) fn map<F: Stored>(
-    path: &Path,
+/// Opens a file whose bodies are to be mapped. The header is read, not mapped: what is mapped is looked at by atomic
+/// loads only.
+pub(crate) fn open_to_map(path: &Path, options: &ReadOptions) -> Result<Reader<fs::File>, Error> {
+    let at = |error: StreamError| Error::from(error.at(path, "mapping"));
+    let file = fs::File::open(path).map_err(|error| at(error.into()))?;
+    Reader::new(file, options.limit()).map_err(at)
+}
+
+/// Maps what follows a header.
+pub(crate) fn map_bodies<F: Stored>(
+    reader: &Reader<fs::File>,
     options: &ReadOptions,
 ) -> Result<(F::Recipe, KeyHasher, Vec<Mapped>), Error> {
-    let at = |error: StreamError| Error::from(error.at(path, "mapping"));
-    // The header is read, not mapped: what is mapped is looked at by atomic loads only.
-    let file = fs::File::open(path).map_err(|error| at(error.into()))?;
-    let reader = Reader::new(&file, options.limit()).map_err(at)?;
-    let (recipe, hasher) = understand::<F>(reader.header(), options).map_err(|error| at(error.into()))?;
-    Ok((recipe, hasher, map_sections(path, &file, reader.layout())?))
+    let (recipe, hasher) = understand::<F>(reader.header(), options)?;
+    Ok((recipe, hasher, map_sections(reader)?))
 }
 
 /// Maps the bodies of a file whose header has been read.
-pub(crate) fn map_sections(path: &Path, file: &fs::File, layout: &Layout) -> Result<Vec<Mapped>, Error> {
-    let at = |error: StreamError| Error::from(error.at(path, "mapping"));
-    let (needed, got) = (layout.file_length(), file.metadata().map_err(|error| at(error.into()))?.len());
+pub(crate) fn map_sections(reader: &Reader<fs::File>) -> Result<Vec<Mapped>, Error> {
+    let (file, layout) = (reader.source(), reader.layout());
+    let (needed, got) = (layout.file_length(), file.metadata().map_err(StreamError::from)?.len());
     if got < needed {
-        return Err(at(FormatError::Truncated { needed, got }.into()));
+        return Err(FormatError::Truncated { needed, got }.into());
     }
     if got > needed {
-        return Err(at(FormatError::TrailingBytes { file_length: needed }.into()));
+        return Err(FormatError::TrailingBytes { file_length: needed }.into());
     }
-    let map = Mapped::map(file).map_err(|error| at(error.into()))?;
+    let map = Mapped::map(file).map_err(StreamError::from)?;
     let mut bodies = Vec::new();
     for place in layout.sections() {
         let blocks = Some(place)
@@ -96,7 +88,7 @@ pub(crate) fn map_sections(path: &Path, file: &fs::File, layout: &Layout) -> Res
             .and_then(|range| Mapped::new(&map, range))
             .ok_or_else(|| {
                 let what = "mapping on a big-endian machine; read the file instead";
-                at(FormatError::Unknown { what, number: 0 }.into())
+                FormatError::Unknown { what, number: 0 }
             })?;
         bodies.push(blocks);
     }

@@ -4,7 +4,7 @@ use std::vec::Vec;
 
 use roaring::RoaringTreemap;
 
-use super::super::{Bitmap, portable};
+use super::super::{Bitmap, MappedBitmap, portable};
 use super::{both, random};
 use crate::codec::{ExtraField, HashRecord, Header, Kind, Section, Writer};
 use crate::hash::HashId;
@@ -29,6 +29,25 @@ fn header(recipe: u16, largest: u64, len: u64, body: usize) -> Header {
         sections: std::vec![Section::new(recipe, body as u64)],
         ..Header::new(Kind::BITMAP)
     }
+}
+
+/// A map isn't counted, because that would read it; what is made of one is.
+#[test]
+fn a_mapped_bitmap_whose_header_miscounts_makes_sparse_ones_that_count() {
+    let mut body = [0; 128];
+    body[0] = 0b1010_0000; // 5 and 7
+    let path = std::env::temp_dir().join(std::format!("mayhap-miscounted-{}", std::process::id()));
+    for len in [0, 1, 3, 1000] {
+        std::fs::write(&path, file(&header(1, 999, len, 128), &body)).unwrap();
+        assert!(Bitmap::open(&path).is_err(), "{len}: a bitmap that is read is counted");
+        let mapped = MappedBitmap::map(&path).unwrap();
+        let mut sparse = mapped.to_sparse();
+        assert_eq!(sparse.len(), 2, "{len}");
+        assert!(Bitmap::from_bytes(&sparse.to_bytes().unwrap()).unwrap() == sparse, "{len}");
+        assert!(sparse.remove(5) && sparse.remove(7) && sparse.is_empty(), "{len}");
+        assert_eq!(mapped.to_dense(1000).unwrap().len(), 2, "{len}");
+    }
+    std::fs::remove_file(&path).unwrap();
 }
 
 #[test]

@@ -27,9 +27,17 @@ impl BloomFilter {
     /// # Errors
     /// When the two hash differently, have different shapes, or sizes that don't fit. Nothing is changed then.
     pub fn merge<T: Blocks>(&mut self, other: &BloomFilter<T>) -> Result<(), MergeError> {
-        self.combine(other, |word, theirs| word | theirs)?;
+        self.merge_bits(other)?;
         self.plan = self.plan.either(other.plan).within(|rate| self.capacity(rate));
         Ok(())
+    }
+
+    /// [`merge`](Self::merge), for filters of one plan, which stays as it is.
+    pub(in crate::bloom) fn merge_bits<T: Blocks>(
+        &mut self,
+        other: &BloomFilter<T>,
+    ) -> Result<(), MergeError> {
+        self.combine(other, |word, theirs| word | theirs)
     }
 
     /// Keeps what may be in both filters.

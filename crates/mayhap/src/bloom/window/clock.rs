@@ -19,6 +19,9 @@ pub(super) enum Hand {
     Insertions(u64),
 }
 
+/// Counting ends here: the highest number means "by time" in a file.
+pub(super) const MOST_INSERTIONS: u64 = u64::MAX - 1;
+
 /// The newest instant seen, as far as it matters: its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Clock {

@@ -26,9 +26,11 @@ impl WindowBloom {
     /// ```
     ///
     /// # Errors
-    /// When the two hash differently, or differ in window, slots or plan, or go by count. Nothing is changed then.
+    /// When the two hash differently, or differ in window, slots or plan, or go by count; or when `other` is mapped or
+    /// borrowed and has keys that are older than instant 0. Nothing is changed then.
     pub fn merge<T: Blocks>(&mut self, other: &WindowBloom<T>) -> Result<(), MergeError> {
         self.check_fit(other)?;
+        other.check_oldest().map_err(MergeError::Contradiction)?;
         let (ours, theirs) = (self.clock.slot(), other.clock.slot());
         if theirs > ours {
             self.clock = self.clock.at(theirs);
@@ -43,8 +45,9 @@ impl WindowBloom {
             let index = (self.newest + len - age as usize) % len;
             let ours = &mut self.ring[index];
             ours.used |= theirs.used;
-            // Alike in hasher, shape and size, they can't fail to fit.
-            ours.filter.merge(&theirs.filter)?;
+            // Alike in hasher, shape and size, they can't fail to fit. Their plan is one of all generations, also where a
+            // file's blocks are too few for it.
+            ours.filter.merge_bits(&theirs.filter)?;
         }
         Ok(())
     }
@@ -59,7 +62,7 @@ impl WindowBloom {
         }
         let different = |what| Err(MergeError::Different { what });
         if self.clock.hand != Hand::Time || other.clock.hand != Hand::Time {
-            return different("clocks, since they go by count and not by time");
+            return Err(MergeError::ByCount);
         }
         if (self.window(), self.generations()) != (other.window(), other.generations()) {
             return different("windows or numbers of slots");

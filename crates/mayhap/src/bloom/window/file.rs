@@ -78,15 +78,10 @@ impl Stored for WindowBloom {
     }
 
     fn after_reading(&mut self) -> Result<(), FormatError> {
-        let (slot, newest, len) = (self.clock.slot(), self.newest, self.ring.len());
-        for age in 0..len {
-            let generation = &mut self.ring[(newest + len - age) % len];
+        for generation in &mut self.ring {
             generation.used = generation.filter.fill_ratio() > 0.0;
-            if generation.used && age as u64 > slot {
-                return bad("generation", age as u64, "empty, because it is older than instant 0");
-            }
         }
-        Ok(())
+        self.check_oldest()
     }
 }
 
@@ -100,6 +95,17 @@ fn generation(slot: u64, age: u64, blocks: u64) -> Result<Section, FormatError> 
 }
 
 impl<S: Blocks> WindowBloom<S> {
+    /// Before instant 0 there were no keys.
+    pub(super) fn check_oldest(&self) -> Result<(), FormatError> {
+        let older = (0..).zip(self.by_age()).filter(|(age, _)| *age > self.clock.slot());
+        for (age, generation) in older {
+            if generation.used && generation.filter.fill_ratio() > 0.0 {
+                return bad("generation", age, "empty, because it is older than instant 0");
+            }
+        }
+        Ok(())
+    }
+
     fn file_header(&self) -> Result<Header, FormatError> {
         let (newest, slots) = (self.newest(), u64::from(self.generations()));
         let section = |age| generation(self.clock.slot(), age, newest.block_count());

@@ -1,6 +1,6 @@
 //! Seeing keys, and forgetting them.
 
-use super::clock::Hand;
+use super::clock::{Hand, MOST_INSERTIONS};
 use super::questions::{NEWEST_SEEN, find_in};
 use super::{Generation, WindowBloom};
 use crate::bits::Owned;
@@ -124,11 +124,14 @@ impl WindowBloom {
                 self.advance(now);
                 count
             }
-            Hand::Insertions(instant) => {
+            Hand::Insertions(inserted) => {
+                // What can't be counted any more happens at the last instant that could.
+                let instant = inserted.min(MOST_INSERTIONS - 1);
                 let slots = self.clock.advance(instant);
                 self.turn(slots);
                 let fitting = usize::try_from(self.clock.room(instant)).unwrap_or(count).min(count);
-                self.clock.hand = Hand::Insertions(instant.saturating_add(fitting as u64));
+                let inserted = instant.saturating_add(fitting as u64).min(MOST_INSERTIONS);
+                self.clock.hand = Hand::Insertions(inserted);
                 fitting
             }
         }

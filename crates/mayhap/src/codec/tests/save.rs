@@ -281,3 +281,21 @@ fn opening_compares_the_length_of_the_file() {
     let missing = Reader::open(directory.0.join("missing"), length).unwrap_err();
     assert!(missing.to_string().contains("missing: opening failed"), "{missing}");
 }
+
+/// Its name can't be synced, and is there all the same. (Who may do everything, as root, can sync it.)
+#[cfg(unix)]
+#[test]
+fn a_directory_that_may_not_be_listed_can_be_saved_into() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = Directory::new("unlisted");
+    let permit = |mode| fs::set_permissions(&directory.0, fs::Permissions::from_mode(mode)).unwrap();
+    permit(0o300);
+    let results = [(Existing::Refuse, "one"), (Existing::Replace, "two")]
+        .map(|(existing, text)| (save_text(&directory.file(), existing, text), load_text(&directory.file())));
+    permit(0o700);
+    for ((result, text), expected) in results.into_iter().zip(["one", "two"]) {
+        result.unwrap();
+        assert_eq!(text, expected);
+    }
+    assert_eq!(directory.names(), ["filter.mayhap"]);
+}

@@ -154,6 +154,71 @@ fn contradictions_are_refused() {
     assert!(matches!(WindowBloom::from_bytes(&blocked), Err(Error::Format(FormatError::WrongKind { .. }))));
 }
 
+/// A file may have fewer blocks than its plan needs. What a generation was planned for is in its header, and is the
+/// same for all of them, so it stays as it is.
+#[test]
+fn a_merge_leaves_the_plan_alone() {
+    let few_blocks = rewritten(&roomy(1_000, 4).to_bytes().unwrap(), &|header| {
+        header.planned_keys = 100_000;
+        header.parameters[0] = 2;
+        header.parameters[3] = 25_000;
+        for section in &mut header.sections {
+            section.length = 128;
+        }
+    });
+    let mut filter = WindowBloom::from_bytes(&few_blocks.unwrap()).unwrap();
+    filter.insert_at("apple", 5);
+    let mut other = filter.empty_like().unwrap();
+    other.insert_at("pear", 700);
+    for _ in 0..2 {
+        filter.merge(&other).unwrap();
+        assert_eq!(filter.planned_slot_keys(), 25_000);
+        assert!(filter.generation_filters().all(|generation| generation.planned_keys() == 25_000));
+        let again = WindowBloom::from_bytes(&filter.to_bytes().unwrap()).unwrap();
+        assert!(again == filter && again.contains_at("apple", 700) && again.contains_at("pear", 700));
+    }
+}
+
+/// A map isn't looked at when it is made, so it is when it is merged.
+#[cfg(feature = "std")]
+#[test]
+fn a_map_with_keys_from_before_instant_0_is_not_merged() {
+    let path = std::env::temp_dir().join(std::format!("mayhap-window-old-{}", std::process::id()));
+    let mut filter = roomy(1_000, 4);
+    filter.insert_at("apple", 600);
+    // The same bits, and a clock that says that it is still the first slot.
+    let early = rewritten(&filter.to_bytes().unwrap(), &|header| {
+        for section in &mut header.sections {
+            section.parameters[0] = 0;
+        }
+    });
+    // The newest generation is that of instant 0, and may have keys.
+    std::fs::write(&path, early.unwrap()).unwrap();
+    let newest = WindowBloom::<crate::bits::Mapped>::map(&path).unwrap();
+    let mut merged = roomy(1_000, 4);
+    merged.merge(&newest).unwrap();
+    assert!(merged.contains_at("apple", 0));
+
+    filter.insert_at("pear", 900);
+    let early = rewritten(&filter.to_bytes().unwrap(), &|header| {
+        for section in &mut header.sections {
+            section.parameters[0] = 0;
+        }
+    });
+    std::fs::write(&path, early.unwrap()).unwrap();
+    assert!(WindowBloom::open(&path).is_err(), "one that is read is looked at");
+    let older = WindowBloom::<crate::bits::Mapped>::map(&path).unwrap();
+    for now in [0, 300, 5_000] {
+        let mut filter = roomy(1_000, 4);
+        filter.insert_at("plum", now);
+        let before = filter.to_bytes().unwrap();
+        let error = filter.merge(&older).unwrap_err();
+        assert!(std::format!("{error}").contains("older than instant 0"), "{error}");
+        assert_eq!(filter.to_bytes().unwrap(), before, "nothing is changed");
+    }
+    std::fs::remove_file(&path).unwrap();
+}
+
 /// A header can say any time and any count: going on from there neither panics nor loops.
 #[test]
 fn the_last_instants_are_instants_like_others() {
@@ -163,15 +228,27 @@ fn the_last_instants_are_instants_like_others() {
     assert!(filter.contains_at("apple", 0) && filter.contains_at("apple", u64::MAX));
     assert!(!filter.insert_at("apple", 5) && filter.slot_end() == u64::MAX);
 
-    let count = WindowBloom::by_count(4, 4, 0.01).unwrap();
+    // The last number that a file has for counts: from there on they stay as they are.
     let last = u64::MAX - 1;
-    let bytes = rewritten(&count.to_bytes().unwrap(), &|header| {
-        header.inserted = Some(last);
-        for (age, section) in header.sections.iter_mut().enumerate() {
-            section.parameters[0] = last - 1 - age as u64;
+    for keys in [4, 20, 1_000] {
+        let count = WindowBloom::by_count(keys, 4, 0.01).unwrap();
+        for before in [last - 3, last - 1, last] {
+            let slot = u64::try_from(u128::from(before - 1) * 4 / u128::from(keys)).unwrap();
+            let bytes = rewritten(&count.to_bytes().unwrap(), &|header| {
+                header.inserted = Some(before);
+                for (age, section) in header.sections.iter_mut().enumerate() {
+                    section.parameters[0] = slot - age as u64;
+                }
+            });
+            let mut count = WindowBloom::from_bytes(&bytes.unwrap()).unwrap();
+            for key in 0..5u64 {
+                count.insert(&key);
+                let again = WindowBloom::from_bytes(&count.to_bytes().unwrap()).unwrap();
+                assert!(again == count && again.contains(&key), "{keys} keys, {before} and {key} more");
+            }
+            count.extend(0..100u64);
+            assert!(count.contains(&99u64) && count.inserted() == Some(last));
+            assert!(WindowBloom::from_bytes(&count.to_bytes().unwrap()).unwrap() == count);
         }
-    });
-    let mut count = WindowBloom::from_bytes(&bytes.unwrap()).unwrap();
-    count.extend(0..100u64);
-    assert!(count.contains(&99u64) && count.inserted() == Some(u64::MAX));
+    }
 }
