@@ -58,7 +58,11 @@ impl Keyspace {
         for shard in &self.shards {
             while shard.read().next_end().is_some_and(|moment| moment <= now) {
                 let _held = hold();
-                let expired = shard.write().remove_expired(now, EXPIRE_AT_ONCE);
+                let expired = {
+                    let mut entries = shard.write();
+                    self.outdate();
+                    entries.remove_expired(now, EXPIRE_AT_ONCE)
+                };
                 self.count_expired(expired.len() as u64);
                 removed += expired.len() as u64;
                 for ((_, key), entry) in expired {

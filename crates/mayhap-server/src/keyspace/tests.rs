@@ -316,3 +316,34 @@ fn a_worker_remembers_until_something_is_removed() {
     cache.clear();
     assert_eq!(Arc::strong_count(&entry), 1);
 }
+
+/// A renaming counts the value's bytes again, and waits for whoever works on it. Meanwhile the value has its new name, for
+/// everybody.
+#[test]
+fn a_worker_does_not_remember_a_name_that_is_gone() {
+    let keyspace = Keyspace::new(0);
+    let (settings, transfers) = (Settings::new(KeyHasher::default()), Transfers::default());
+    let cache = WorkerCache::default();
+    let view = View {
+        keyspace: &keyspace,
+        settings: &settings,
+        transfers: &transfers,
+        cache: &cache,
+        gate: None,
+        touches: true,
+        now: NOW,
+    };
+    let entry = put(&keyspace, b"a");
+    assert!(view.find(b"a").is_some());
+    let Value::Bitmap(bits) = &entry.value else { panic!("it is a bitmap") };
+    let at_work = bits.write().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| keyspace.rename(b"a", b"b", true, NOW));
+        while keyspace.find(b"b", NOW).is_none() {
+            thread::yield_now();
+        }
+        let is_found = view.find(b"a").is_some();
+        drop(at_work);
+        assert!(!is_found);
+    });
+}
