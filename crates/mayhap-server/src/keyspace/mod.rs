@@ -93,10 +93,8 @@ impl Keyspace {
         if found.is_live(now) {
             return Some(found);
         }
-        if self.remove_if(key, |entry| Arc::ptr_eq(entry, &found)) {
-            self.count_expired(1);
-        }
-        None
+        drop(found);
+        self.end(key, now)
     }
 
     /// Puts a value under a key that has none; if it has one, gives that back and drops `value`.

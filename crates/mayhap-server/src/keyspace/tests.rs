@@ -117,6 +117,19 @@ fn keys_that_end_are_known() {
 }
 
 #[test]
+fn a_key_that_is_given_more_time_while_somebody_sees_its_end_stays() {
+    let keyspace = Keyspace::new(0);
+    let entry = keyspace.create(b"a", bitmap(), Some(NOW + 5), NOW).unwrap().into_held();
+    assert!(!entry.is_live(NOW + 5), "one worker has seen that");
+    assert!(keyspace.set_expiry(b"a", None, NOW, |_| true), "another, whose batch began earlier");
+    assert!(Arc::ptr_eq(&keyspace.end(b"a", NOW + 5).unwrap(), &entry));
+    assert_eq!((keyspace.len(), keyspace.expired()), (1, 0));
+    assert!(keyspace.set_expiry(b"a", Some(NOW + 5), NOW, |_| true));
+    assert!(keyspace.end(b"a", NOW + 5).is_none() && keyspace.end(b"a", NOW + 5).is_none());
+    assert_eq!((keyspace.len(), keyspace.expired()), (0, 1));
+}
+
+#[test]
 fn many_keys_that_end_at_once_go_some_at_a_time() {
     let keyspace = Keyspace::new(0);
     for number in 0..100_000_u64 {
