@@ -34,6 +34,9 @@ pub(crate) enum Due {
     Execute,
     /// `WATCH`: the words after it.
     Watch,
+    /// `FLUSHALL`: a command that moves or copies a value must not carry it from keys that are still there to where they
+    /// are removed already.
+    Flush,
 }
 
 /// The version of the protocol.

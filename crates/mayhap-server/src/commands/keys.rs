@@ -8,6 +8,8 @@ use super::definition::{ALL_KEYS, Group, KEY, KEYS, TWO_KEYS, number, one_of, wo
 use super::{Command, copy, errors};
 use crate::context::Context;
 use crate::keyspace::Renamed;
+use crate::session::Due;
+use crate::shared::Shared;
 
 const GENERIC: Group =
     Group { name: "generic", categories: &["keyspace"], flags: &["write"], keys: ALL_KEYS };
@@ -198,8 +200,14 @@ fn flush(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
         [_, how] if is(how, "ASYNC") || is(how, "SYNC") => {}
         _ => return Reply::error(errors::SYNTAX).into(),
     }
+    context.session.due = Some(Due::Flush);
+    Reply::OK.into()
+}
+
+/// What `FLUSHALL` does, while nobody else executes a command.
+pub(crate) fn remove_all(shared: &Shared) -> Reply {
     // What is half loaded must not appear afterwards.
-    context.shared.transfers.clear();
-    let removed = context.shared.keyspace.clear();
-    Outcome::changed(Reply::OK, removed > 0)
+    shared.keyspace.free_aside(shared.transfers.clear());
+    shared.keyspace.clear();
+    Reply::OK
 }

@@ -334,7 +334,8 @@ impl Keyspace {
         }
     }
 
-    fn free_aside(&self, removed: impl Send + 'static) {
+    /// Drops something where no client waits for it.
+    pub(crate) fn free_aside(&self, removed: impl Send + 'static) {
         if let Some(attic) = &*self.attic.lock().unwrap_or_else(PoisonError::into_inner) {
             // Nobody there any more: then it is freed here.
             let _ = attic.send(Box::new(removed));
