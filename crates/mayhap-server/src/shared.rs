@@ -51,6 +51,9 @@ pub struct Shared {
     local_addr: SocketAddr,
     stop: AtomicU8,
     random: AtomicU64,
+    /// Where the clock stands still for a test; 0: it doesn't.
+    #[cfg(test)]
+    pub(crate) stopped_clock: AtomicU64,
 }
 
 /// How to stop.
@@ -119,7 +122,18 @@ impl Shared {
             stop: AtomicU8::new(0),
             random: AtomicU64::new(random.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))),
             settings,
+            #[cfg(test)]
+            stopped_clock: AtomicU64::new(0),
         }
+    }
+
+    /// Milliseconds since 1970.
+    pub(crate) fn now(&self) -> u64 {
+        #[cfg(test)]
+        if let moment @ 1.. = self.stopped_clock.load(Ordering::Relaxed) {
+            return moment;
+        }
+        now()
     }
 
     /// Where the server listens.

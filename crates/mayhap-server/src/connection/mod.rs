@@ -243,7 +243,7 @@ impl Connection {
         loop {
             let rest = input.get(consumed..).unwrap_or_default();
             let (session, parser) = (&mut self.session, &mut self.parser);
-            let progress = turn.executor.execute(session, parser, rest, &mut turn.lent.output, turn.now);
+            let progress = turn.executor.execute(session, parser, rest, &mut turn.lent.output);
             consumed += progress.consumed;
             match progress.end {
                 End::NoMore => return consumed,

@@ -96,7 +96,7 @@ struct Batch<'b, 'i> {
     is_waiting: bool,
 }
 
-/// Where a batch is executed: the same for all batches of a wake-up.
+/// Where a batch is executed, and when it began.
 #[derive(Clone, Copy)]
 struct Station<'b> {
     shared: &'b Shared,
@@ -128,14 +128,15 @@ impl Executor {
         parser: &mut RequestParser,
         input: &[u8],
         output: &mut Vec<u8>,
-        now: u64,
     ) -> Progress {
         let shared = &*self.shared;
         let settings = &shared.settings;
         let limits =
             Limits { request_bytes: settings.max_request_bytes(), arguments: settings.max_arguments() };
-        let station = Station { shared, table: self.table, worker: self.worker, cache: &self.cache, now };
         let inside = shared.gate.enter(self.worker);
+        // Only now: others may have been waited for.
+        let now = shared.now();
+        let station = Station { shared, table: self.table, worker: self.worker, cache: &self.cache, now };
         let mut batch = Batch::new(station, inside, session, &mut self.replies, output);
         let mut words: Vec<&[u8]> = Vec::new();
         let mut consumed = 0;

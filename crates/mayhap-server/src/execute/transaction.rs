@@ -60,7 +60,9 @@ impl Batch<'_, '_> {
         // Not inside: then this is part of an `EXEC`, which is alone already.
         let alone = self.inside.take().map(|inside| {
             drop(inside);
-            shared.gate.enter_alone()
+            let alone = shared.gate.enter_alone();
+            self.now = shared.now();
+            alone
         });
         let reply = match due {
             Due::Flush => Some(remove_all(shared)),
