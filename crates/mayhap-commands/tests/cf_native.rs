@@ -4,9 +4,11 @@
 
 mod memory;
 
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mayhap_commands::{CommandId, Effect, Keyspace, Reply, execute, execute_run};
+use mayhap::ScalableCuckoo;
+use mayhap_commands::{CommandId, Effect, Keyspace, NativeCuckoo, Reply, Value, execute, execute_run};
 use memory::Memory;
 
 fn items(prefix: &str, count: u64) -> Vec<String> {
@@ -263,4 +265,17 @@ fn a_load_begun_anew_needs_the_room_of_one() {
         let Reply::Error(text) = load("other") else { panic!("{layout}") };
         assert!(text.starts_with("ERR Insufficient memory: it would take "), "{layout}: {text}");
     }
+}
+
+/// `RESTORE` takes the number of removals from the payload, whatever it is.
+#[test]
+fn removals_are_counted_up_to_the_largest_number() {
+    let memory = Memory::new();
+    let filter = ScalableCuckoo::builder().keys(100).hasher(memory.settings.hasher.clone()).build().unwrap();
+    memory.put(b"k", Value::Cuckoo(RwLock::new(NativeCuckoo { filter, deleted: u64::MAX - 1 })));
+    let items = items("item:", 3);
+    assert!(all(&run(&memory, CommandId::CfAdd, &items), true));
+    assert!(all(&run(&memory, CommandId::CfDel, &items), true));
+    let Value::Cuckoo(filter) = &*memory.find(b"k").unwrap() else { panic!("it is native") };
+    assert_eq!(filter.read().unwrap().deleted, u64::MAX);
 }

@@ -86,7 +86,9 @@ impl NativeCuckoo {
         }
         let mut digests = [Digest::new(0); TOGETHER];
         self.filter.remove_hashes(self.hash_each(items, &mut digests), removed);
-        self.deleted += removed.iter().filter(|removed| **removed).count() as u64;
+        // Whoever restored it may have said any number.
+        let removed = removed.iter().filter(|removed| **removed).count() as u64;
+        self.deleted = self.deleted.saturating_add(removed);
     }
 
     /// Removals are followed by a little compaction when they are many, instead of one of them by all of it.
