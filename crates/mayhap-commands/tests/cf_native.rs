@@ -279,3 +279,23 @@ fn removals_are_counted_up_to_the_largest_number() {
     let Value::Cuckoo(filter) = &*memory.find(b"k").unwrap() else { panic!("it is native") };
     assert_eq!(filter.read().unwrap().deleted, u64::MAX);
 }
+
+/// A file may say how long an add searches; here it must not be longer than what `CF.RESERVE` can ask for.
+#[test]
+fn a_dump_whose_adds_take_too_long_is_refused() {
+    let memory = Memory::new();
+    let load = |key: &str, kicks: u32| {
+        let hasher = memory.settings.hasher.clone();
+        let filter = ScalableCuckoo::builder().keys(100).max_kicks(kicks).hasher(hasher).build().unwrap();
+        let file = filter.to_bytes().unwrap();
+        let iterator = (file.len() + 1).to_string();
+        memory.reply(&[b"CF.LOADCHUNK".as_slice(), key.as_bytes(), iterator.as_bytes(), &file])
+    };
+    assert_eq!(memory.run("CF.RESERVE longest 100 MAXITERATIONS 65535"), Reply::OK);
+    let Value::Cuckoo(longest) = &*memory.find(b"longest").unwrap() else { panic!("it is native") };
+    let most = longest.read().unwrap().filter.max_kicks();
+    assert_eq!(load("k", most), Reply::OK);
+    let Reply::Error(text) = load("l", most + 1) else { panic!("it was taken") };
+    assert!(text.contains("most kicks") && text.contains(&format!("at most {most} ")), "{text}");
+    assert!(memory.find(b"l").is_none());
+}

@@ -156,7 +156,7 @@ fn load<'k, K: Keyspace>(
 /// How far it may grow is not for the file to say: adding says it each time.
 fn native_value(file: &[u8], options: &ReadOptions) -> Result<Value, Error> {
     let filter = ScalableCuckoo::from_bytes_with(file, options)?;
-    Ok(Value::Cuckoo(RwLock::new(NativeCuckoo { filter, deleted: 0 })))
+    Ok(Value::Cuckoo(RwLock::new(NativeCuckoo::loaded(filter, 0)?)))
 }
 
 /// A dump of RedisBloom's on its way in: its pieces may come in any order.

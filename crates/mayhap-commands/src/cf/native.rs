@@ -2,9 +2,10 @@
 
 use std::sync::RwLock;
 
-use mayhap::{Digest, InsertError};
+use mayhap::codec::FormatError;
+use mayhap::{Digest, InsertError, ScalableCuckoo};
 
-use super::create::native_expansion;
+use super::create::{MOST_NATIVE_KICKS, native_expansion};
 use super::filter::{Answer, Mode, Refusal, write};
 use crate::allowance::Allowance;
 use crate::ask::TOGETHER;
@@ -16,6 +17,19 @@ const STEP_OF_A_REMOVAL: u64 = 64;
 const STEP: u64 = 1 << 12;
 
 impl NativeCuckoo {
+    /// A filter that came as a file, from which so many items were deleted since its last compaction.
+    ///
+    /// # Errors
+    /// When one add could look at more buckets than in any filter that is made here: everybody would wait for it.
+    pub fn loaded(filter: ScalableCuckoo, deleted: u64) -> Result<Self, FormatError> {
+        let kicks = u64::from(filter.max_kicks());
+        if kicks > MOST_NATIVE_KICKS {
+            let must_be = "at most 16384 in a server: build the filter with fewer";
+            return Err(FormatError::BadField { field: "most kicks", value: kicks, must_be });
+        }
+        Ok(Self { filter, deleted })
+    }
+
     /// Says how far the filter may grow now.
     pub(super) fn set_limit<K: Keyspace>(&mut self, allowance: &Allowance<'_, K>) {
         let limit = allowance.most_bytes(self.filter.len_bytes());
