@@ -59,6 +59,8 @@ pub enum Replies {
     Off,
     /// Not that to the next command; nor that to `CLIENT REPLY SKIP` itself.
     SkipNext,
+    /// Not that to the command that is being executed, unless it says otherwise.
+    SkipThis,
 }
 
 impl Session {

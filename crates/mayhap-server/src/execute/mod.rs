@@ -310,7 +310,10 @@ impl<'b, 'i> Batch<'b, 'i> {
     /// Executes one command.
     fn execute(&mut self, words: &[&[u8]]) {
         let Some(name) = words.first() else { return };
-        let before = self.session.replies;
+        if self.session.replies == Replies::SkipNext {
+            // That is this one, which may ask for the same again.
+            self.session.replies = Replies::SkipThis;
+        }
         let place = self.table.find(name);
         let reply = match place {
             _ if self.is_to_be_queued(place, words) => return self.queue(place, words),
@@ -323,7 +326,7 @@ impl<'b, 'i> Batch<'b, 'i> {
             Some(due) => self.do_alone(&due, words),
             None => Some(reply),
         };
-        self.answer(before, reply.as_ref());
+        self.answer(reply.as_ref());
         let failed = u64::from(reply.is_some_and(|reply| reply.is_error()));
         match place {
             Some(place) => self.count(place, 1, failed, words),
@@ -334,17 +337,12 @@ impl<'b, 'i> Batch<'b, 'i> {
         }
     }
 
-    /// Writes a reply, if it is to be written: that depends on `CLIENT REPLY`, before the command and after it.
-    fn answer(&mut self, before: Replies, reply: Option<&Reply>) {
-        let is_written = match (before, self.session.replies) {
-            (Replies::SkipNext, Replies::SkipNext) => {
-                self.session.replies = Replies::On;
-                false
-            }
-            (_, after) => after == Replies::On,
-        };
-        if is_written && let Some(reply) = reply {
-            write_reply(reply, self.session.protocol, self.output);
+    /// Writes a reply, unless `CLIENT REPLY` wants none.
+    fn answer(&mut self, reply: Option<&Reply>) {
+        match (self.session.replies, reply) {
+            (Replies::On, Some(reply)) => write_reply(reply, self.session.protocol, self.output),
+            (Replies::SkipThis, _) => self.session.replies = Replies::On,
+            _ => {}
         }
     }
 

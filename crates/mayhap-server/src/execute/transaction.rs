@@ -31,7 +31,7 @@ impl Batch<'_, '_> {
                 error
             }
         };
-        self.answer(self.session.replies, Some(&reply));
+        self.answer(Some(&reply));
         self.last_place = place;
         self.count_errors(u64::from(reply.is_error()));
     }
