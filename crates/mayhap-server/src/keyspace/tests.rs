@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::{Barrier, RwLock};
 use std::thread;
+use std::time::Duration;
 
 use mayhap::Bitmap;
 use mayhap::hash::KeyHasher;
 use mayhap_commands::{Bits, Keyspace as _, Settings, Transfers};
 
 use super::*;
+use crate::gate::Gate;
 
 const NOW: u64 = 1_000;
 
@@ -358,5 +360,35 @@ fn a_worker_does_not_remember_a_name_that_is_gone() {
         let is_found = view.find(b"a").is_some();
         drop(at_work);
         assert!(!is_found);
+    });
+}
+
+/// All commands of a transaction see one time. A long command that began later, and sees another, must not remove what the
+/// transaction still sees.
+#[test]
+fn a_thread_beside_the_workers_removes_nothing_while_somebody_is_alone() {
+    let (keyspace, gate) = (Keyspace::new(0), Gate::new(1));
+    keyspace.create(b"a", bitmap(), Some(NOW + 5), NOW).unwrap();
+    let alone = gate.enter_alone();
+    thread::scope(|scope| {
+        let look = || {
+            let (settings, transfers) = (Settings::new(KeyHasher::default()), Transfers::default());
+            let view = View {
+                keyspace: &keyspace,
+                settings: &settings,
+                transfers: &transfers,
+                cache: &WorkerCache::default(),
+                gate: Some(&gate),
+                touches: true,
+                now: NOW + 5,
+            };
+            view.find(b"a").is_some()
+        };
+        let beside = scope.spawn(look);
+        // Long enough for it to do what it must not; if it is slower than that, nothing is seen, and nothing is wrong.
+        thread::sleep(Duration::from_millis(50));
+        let keys = keyspace.len();
+        drop(alone);
+        assert_eq!((keys, beside.join().unwrap(), keyspace.len()), (1, false, 0));
     });
 }

@@ -51,7 +51,7 @@ pub struct View<'w> {
     pub(crate) transfers: &'w Transfers,
     pub(crate) cache: &'w WorkerCache,
     /// Of a thread that isn't let in for the whole of a command, and has to be when a value that it has loaded becomes
-    /// visible: [`hold`](mayhap_commands::Keyspace::hold).
+    /// visible ([`hold`](mayhap_commands::Keyspace::hold)), and when it looks for one: what has expired is removed then.
     pub(crate) gate: Option<&'w Gate>,
     /// Whether what is found is thereby used: not after `CLIENT NO-TOUCH`.
     pub(crate) touches: bool,
@@ -122,7 +122,9 @@ impl mayhap_commands::Keyspace for View<'_> {
             self.cache.was_found.set(true);
             return Some(Found(Rc::clone(&remembered.entry)));
         }
+        let inside = self.gate.and_then(Gate::enter_beside);
         let found = self.keyspace.find(key, self.now);
+        drop(inside);
         self.cache.was_found.set(found.is_some());
         let entry = found?;
         if self.touches {
