@@ -121,10 +121,12 @@ impl NativeCuckoo {
     }
 }
 
-/// Compacts a filter, and lets others at it every fraction of a millisecond.
-pub(super) fn compact(filter: &RwLock<NativeCuckoo>) {
+/// Compacts a filter, and lets others at it every fraction of a millisecond; a step never comes between what the host
+/// does alone.
+pub(super) fn compact<K: Keyspace>(host: &K, filter: &RwLock<NativeCuckoo>) {
     let mut steps_left = u64::MAX;
     loop {
+        let inside = host.hold();
         let mut held = write(filter);
         // Each bucket and each fingerprint there is now, looked at once: who adds keys meanwhile can't keep us here.
         let most =
@@ -136,6 +138,7 @@ pub(super) fn compact(filter: &RwLock<NativeCuckoo>) {
         }
         steps_left -= 1;
         drop(held);
+        drop(inside);
         std::thread::yield_now();
     }
 }
