@@ -246,7 +246,7 @@ impl Connection {
             let progress = turn.executor.execute(session, parser, rest, &mut turn.lent.output);
             consumed += progress.consumed;
             match progress.end {
-                End::NoMore => return consumed,
+                End::NoMore | End::Stopped => return consumed,
                 // A connection that can't be written to any more is noticed at the end of the batch.
                 End::OutputFull if self.send(turn).is_ok() && !self.has_too_much(turn.shared) => {}
                 End::OutputFull | End::OutputLost => return consumed,

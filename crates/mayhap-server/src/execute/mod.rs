@@ -65,6 +65,8 @@ pub(crate) enum End {
     Waiting,
     /// The connection is to end.
     Closing,
+    /// The server is: what is left is not executed.
+    Stopped,
     /// What follows can't be understood.
     Broken(ProtocolError),
 }
@@ -141,6 +143,9 @@ impl Executor {
         let mut words: Vec<&[u8]> = Vec::new();
         let mut consumed = 0;
         let end = loop {
+            if shared.is_over() {
+                break End::Stopped;
+            }
             words.clear();
             match parser.parse(input.get(consumed..).unwrap_or_default(), &limits, &mut words) {
                 Ok(Parsed::Whole(len)) => {
