@@ -24,6 +24,11 @@ pub trait Keyspace {
     /// When the host has no room.
     fn create(&self, key: &[u8], value: Value) -> Result<Created<Self::Held>, NoRoom>;
 
+    /// Keeps away what a host does while nobody else executes a command, such as removing all keys, until it is dropped:
+    /// asked for when a filter that has come in pieces is put under its key, and for each step of a compaction. For hosts
+    /// that let no such thing happen during a command it is nothing.
+    fn hold(&self) -> impl Sized {}
+
     /// Bytes that a new or growing filter may take; commands refuse more before they allocate.
     fn room(&self) -> u64;
 

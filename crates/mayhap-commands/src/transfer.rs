@@ -180,14 +180,12 @@ impl Transfers {
         self.lock().expire(now);
     }
 
-    /// Forgets everything: when all keys are removed.
-    pub fn clear(&self) {
+    /// Forgets everything: when all keys are removed. What was under way, to be dropped where nobody waits for it: it may
+    /// be gigabytes.
+    pub fn clear(&self) -> impl Send + use<> {
         let mut under_way = self.lock();
         let last_id = under_way.last_id;
-        let forgotten = mem::replace(&mut *under_way, UnderWay { last_id, ..UnderWay::default() });
-        // Gigabytes, perhaps: nobody waits while they are freed.
-        drop(under_way);
-        drop(forgotten);
+        mem::replace(&mut *under_way, UnderWay { last_id, ..UnderWay::default() })
     }
 
     /// Whether a dump of so many bytes could begin: to be asked before they are made.
@@ -265,15 +263,20 @@ impl Transfers {
 
     /// Takes a piece of a load. The filter, if it was the last one: then the load is over.
     ///
+    /// To finish a filter may take long. `hold` is asked for when that is done and before the load is over; what it gives
+    /// comes with the filter, to be kept until it is under its key: for what must not happen in between.
+    ///
     /// # Errors
-    /// When none is under way, the piece was refused (the load goes on), or the whole was (the load is over).
-    pub fn take(
+    /// When none is under way (also: not any more when the filter was finished), the piece was refused (the load goes on),
+    /// or the whole was (the load is over).
+    pub fn take<H>(
         &self,
         now: u64,
         key: &[u8],
         iterator: u64,
         bytes: &[u8],
-    ) -> Result<Option<Value>, TransferError> {
+        hold: impl FnOnce() -> H,
+    ) -> Result<Option<(Value, H)>, TransferError> {
         let slot = {
             let mut under_way = self.lock();
             under_way.expire(now);
@@ -289,12 +292,15 @@ impl Transfers {
         let Some(arriving) = held.take() else { return Err(TransferError::NotUnderWay) };
         drop(held);
         let value = arriving.finish();
-        // Counted until here, because finishing may need as much again. Another load may have begun meanwhile.
+        let held = hold();
+        // Counted until here, because finishing may need as much again.
         let mut under_way = self.lock();
-        if under_way.loads.get(key).is_some_and(|load| Arc::ptr_eq(&load.arriving, &slot)) {
-            under_way.forget_load(key);
+        if !under_way.loads.get(key).is_some_and(|load| Arc::ptr_eq(&load.arriving, &slot)) {
+            // Meanwhile all keys were removed, and this filter with them, or another load took its place.
+            return Err(TransferError::NotUnderWay);
         }
-        value.map(Some).map_err(TransferError::Refused)
+        under_way.forget_load(key);
+        value.map(|value| Some((value, held))).map_err(TransferError::Refused)
     }
 
     /// Ends the load of a key that somebody has made meanwhile, if there is one. It still counts as

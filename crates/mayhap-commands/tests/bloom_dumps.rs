@@ -5,8 +5,11 @@
 mod memory;
 
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, RwLock};
 
-use mayhap_commands::{Keyspace as _, Reply, Transfers, transfer};
+use mayhap::Bitmap;
+use mayhap_commands::transfer::{Arriving, TransferError};
+use mayhap_commands::{Bits, Keyspace as _, Reply, Transfers, Value, transfer};
 use memory::Memory;
 
 const LAYOUTS: [&str; 2] = ["native", "redisbloom"];
@@ -328,4 +331,43 @@ fn a_filter_with_a_seed_is_the_same_on_every_server() {
         }
     }
     assert_eq!(dump(&here, "k"), dump(&there, "copy"));
+}
+
+/// Takes any piece for all of it. While it is finished, all keys are removed.
+#[derive(Debug)]
+struct Late(Arc<Transfers>);
+
+impl Arriving for Late {
+    fn bytes(&self) -> u64 {
+        0
+    }
+
+    fn take(&mut self, _: u64, _: &[u8]) -> Result<bool, Reply> {
+        Ok(true)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Value, Reply> {
+        drop(self.0.clear());
+        Ok(Value::Bitmap(RwLock::new(Bits { set: Bitmap::sparse(), bytes: 0 })))
+    }
+}
+
+#[test]
+fn a_load_that_ends_after_all_keys_were_removed_is_none() {
+    let transfers = Arc::new(Transfers::default());
+    let begin = |transfers: &Arc<Transfers>| {
+        transfers.begin_load(0, b"k", Box::new(Late(Arc::clone(transfers)))).unwrap();
+    };
+    begin(&transfers);
+    let taken = transfers.take(0, b"k", 1, b"", || ());
+    assert!(matches!(taken, Err(TransferError::NotUnderWay)));
+    // Nor is one that ends after another has begun; and what it holds for its end is held before it looks.
+    let other = Arc::new(Transfers::default());
+    other.begin_load(0, b"k", Box::new(Late(Arc::clone(&transfers)))).unwrap();
+    let taken = other.take(0, b"k", 1, b"", || begin(&other));
+    assert!(matches!(taken, Err(TransferError::NotUnderWay)));
+    assert!(other.is_loading(0, b"k"));
+    other.begin_load(0, b"k", Box::new(Late(transfers))).unwrap();
+    assert!(matches!(other.take(0, b"k", 1, b"", || 7), Ok(Some((Value::Bitmap(_), 7)))));
+    assert_eq!(other.bytes(), 0);
 }

@@ -4,9 +4,11 @@
 
 mod memory;
 
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mayhap_commands::{CommandId, Effect, Keyspace, Reply, execute, execute_run};
+use mayhap::ScalableCuckoo;
+use mayhap_commands::{CommandId, Effect, Keyspace, NativeCuckoo, Reply, Value, execute, execute_run};
 use memory::Memory;
 
 fn items(prefix: &str, count: u64) -> Vec<String> {
@@ -263,4 +265,37 @@ fn a_load_begun_anew_needs_the_room_of_one() {
         let Reply::Error(text) = load("other") else { panic!("{layout}") };
         assert!(text.starts_with("ERR Insufficient memory: it would take "), "{layout}: {text}");
     }
+}
+
+/// `RESTORE` takes the number of removals from the payload, whatever it is.
+#[test]
+fn removals_are_counted_up_to_the_largest_number() {
+    let memory = Memory::new();
+    let filter = ScalableCuckoo::builder().keys(100).hasher(memory.settings.hasher.clone()).build().unwrap();
+    memory.put(b"k", Value::Cuckoo(RwLock::new(NativeCuckoo { filter, deleted: u64::MAX - 1 })));
+    let items = items("item:", 3);
+    assert!(all(&run(&memory, CommandId::CfAdd, &items), true));
+    assert!(all(&run(&memory, CommandId::CfDel, &items), true));
+    let Value::Cuckoo(filter) = &*memory.find(b"k").unwrap() else { panic!("it is native") };
+    assert_eq!(filter.read().unwrap().deleted, u64::MAX);
+}
+
+/// A file may say how long an add searches; here it must not be longer than what `CF.RESERVE` can ask for.
+#[test]
+fn a_dump_whose_adds_take_too_long_is_refused() {
+    let memory = Memory::new();
+    let load = |key: &str, kicks: u32| {
+        let hasher = memory.settings.hasher.clone();
+        let filter = ScalableCuckoo::builder().keys(100).max_kicks(kicks).hasher(hasher).build().unwrap();
+        let file = filter.to_bytes().unwrap();
+        let iterator = (file.len() + 1).to_string();
+        memory.reply(&[b"CF.LOADCHUNK".as_slice(), key.as_bytes(), iterator.as_bytes(), &file])
+    };
+    assert_eq!(memory.run("CF.RESERVE longest 100 MAXITERATIONS 65535"), Reply::OK);
+    let Value::Cuckoo(longest) = &*memory.find(b"longest").unwrap() else { panic!("it is native") };
+    let most = longest.read().unwrap().filter.max_kicks();
+    assert_eq!(load("k", most), Reply::OK);
+    let Reply::Error(text) = load("l", most + 1) else { panic!("it was taken") };
+    assert!(text.contains("most kicks") && text.contains(&format!("at most {most} ")), "{text}");
+    assert!(memory.find(b"l").is_none());
 }

@@ -14,11 +14,18 @@ pub struct Context<'a> {
     pub shared: &'a Shared,
     /// The connection that sent the command.
     pub session: &'a mut Session,
-    /// Milliseconds since 1970, when the batch began.
+    /// Milliseconds since 1970, when the batch began: what has expired then has, and nothing else.
     pub now: u64,
 }
 
 impl Context<'_> {
+    /// Milliseconds since 1970, now: for a time that is told as so long from now, or to be told so. The batch may have
+    /// begun long before.
+    #[must_use]
+    pub fn moment(&self) -> u64 {
+        self.shared.now()
+    }
+
     /// The value of a key for a command that reads it: whether it is there is counted.
     #[must_use]
     pub fn read(&self, key: &[u8]) -> Option<Arc<Entry>> {

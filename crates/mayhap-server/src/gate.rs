@@ -66,6 +66,14 @@ impl Gate {
     }
 }
 
+#[cfg(test)]
+impl Gate {
+    /// Whether somebody waits to be alone, or is.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed) > 0
+    }
+}
+
 impl Drop for Alone<'_> {
     fn drop(&mut self) {
         self.gate.wanted.fetch_sub(1, Ordering::Relaxed);

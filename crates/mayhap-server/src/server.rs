@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -23,6 +23,12 @@ const LISTENER: Token = Token(0);
 
 /// After a connection could not be accepted, for want of file descriptors for one, it is tried again this much later.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
+
+/// Whether threads have ended is looked at this often, when the server stops.
+const JOIN_AGAIN: Duration = Duration::from_millis(2);
+
+/// When the server has to stop, its threads have this long to end.
+const LAST_PATIENCE: Duration = Duration::from_millis(200);
 
 /// A server that listens and does not serve yet.
 ///
@@ -98,7 +104,8 @@ impl Server {
         Handle(Arc::clone(&self.shared))
     }
 
-    /// Serves, until it is stopped.
+    /// Serves, until it is stopped. If it is stopped at once, or draining takes too long, a thread that is in the middle
+    /// of a long command is not waited for: it ends after that command, or with the process.
     ///
     /// # Errors
     /// When threads can't be started, or connections can't be waited for.
@@ -126,15 +133,10 @@ impl Server {
         self.shared.shutdown(Shutdown::Drain);
         drop(self.listener);
         self.shared.log.event(Level::Info, "stopping", &[("clients", &self.shared.clients.len())]);
-        let panicked = threads.into_iter().map(thread::JoinHandle::join).filter(Result::is_err).count();
+        let panicked = join(&self.shared, threads);
         self.shared.keyspace.send_removed_to(None);
         self.shared.aside.lead_to(None);
-        // They may be in the middle of something long; a stop at once doesn't wait for that.
-        let is_hurried = self.shared.stopping() == Some(Shutdown::Now);
-        let helpers: Vec<_> =
-            [janitor, aside].into_iter().filter(|thread| !is_hurried || thread.is_finished()).collect();
-        let panicked =
-            panicked + helpers.into_iter().map(thread::JoinHandle::join).filter(Result::is_err).count();
+        let panicked = panicked + join(&self.shared, vec![janitor, aside]);
         self.shared.log.event(Level::Info, "stopped", &[]);
         if panicked > 0 {
             return Err(io::Error::other("a thread of the server panicked"));
@@ -239,6 +241,22 @@ fn threads(settings: &Settings) -> usize {
         0 => thread::available_parallelism().map_or(1, std::num::NonZero::get),
         threads => threads,
     }
+}
+
+/// Waits for threads to end, and says how many of them panicked. Not for longer than the server may take to stop: they
+/// may be in the middle of something long.
+fn join(shared: &Shared, threads: Vec<thread::JoinHandle<()>>) -> usize {
+    let are_running = || threads.iter().any(|thread| !thread.is_finished());
+    while are_running() && !shared.is_over() {
+        thread::sleep(JOIN_AGAIN);
+    }
+    // What isn't long ends cleanly, also when the stop is one at once.
+    let last = Instant::now() + LAST_PATIENCE;
+    while are_running() && Instant::now() < last {
+        thread::sleep(JOIN_AGAIN);
+    }
+    let ended = threads.into_iter().filter(thread::JoinHandle::is_finished);
+    ended.map(thread::JoinHandle::join).filter(Result::is_err).count()
 }
 
 fn spawn<T: Send + 'static>(

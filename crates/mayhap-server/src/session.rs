@@ -34,6 +34,9 @@ pub(crate) enum Due {
     Execute,
     /// `WATCH`: the words after it.
     Watch,
+    /// `FLUSHALL`: a command that moves or copies a value must not carry it from keys that are still there to where they
+    /// are removed already.
+    Flush,
 }
 
 /// The version of the protocol.
@@ -56,6 +59,8 @@ pub enum Replies {
     Off,
     /// Not that to the next command; nor that to `CLIENT REPLY SKIP` itself.
     SkipNext,
+    /// Not that to the command that is being executed, unless it says otherwise.
+    SkipThis,
 }
 
 impl Session {

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use mayhap_commands::Transfers;
 use mio::Waker;
@@ -50,7 +50,12 @@ pub struct Shared {
     pub(crate) acceptor: Waker,
     local_addr: SocketAddr,
     stop: AtomicU8,
+    /// When a stop that drains has to be over.
+    stop_by: OnceLock<Instant>,
     random: AtomicU64,
+    /// Where the clock stands still for a test; 0: it doesn't.
+    #[cfg(test)]
+    pub(crate) stopped_clock: AtomicU64,
 }
 
 /// How to stop.
@@ -117,9 +122,21 @@ impl Shared {
             acceptor,
             local_addr,
             stop: AtomicU8::new(0),
+            stop_by: OnceLock::new(),
             random: AtomicU64::new(random.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))),
             settings,
+            #[cfg(test)]
+            stopped_clock: AtomicU64::new(0),
         }
+    }
+
+    /// Milliseconds since 1970.
+    pub(crate) fn now(&self) -> u64 {
+        #[cfg(test)]
+        if let moment @ 1.. = self.stopped_clock.load(Ordering::Relaxed) {
+            return moment;
+        }
+        now()
     }
 
     /// Where the server listens.
@@ -149,6 +166,8 @@ impl Shared {
 
     /// Stops the server. Returns at once.
     pub fn shutdown(&self, how: Shutdown) {
+        let longest = Duration::from_secs(self.settings.shutdown_timeout());
+        self.stop_by.get_or_init(|| Instant::now() + longest);
         // A stop at once isn't taken back by one that drains.
         self.stop.fetch_max(how as u8, Ordering::Release);
         // A waker fails when the other side is gone: then it has stopped.
@@ -165,6 +184,16 @@ impl Shared {
             0 => None,
             1 => Some(Shutdown::Drain),
             _ => Some(Shutdown::Now),
+        }
+    }
+
+    /// Whether nothing more is to be done: the server stops at once, or has been draining for as long as it may.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        match self.stopping() {
+            None => false,
+            Some(Shutdown::Now) => true,
+            Some(Shutdown::Drain) => self.stop_by.get().is_some_and(|moment| Instant::now() >= *moment),
         }
     }
 

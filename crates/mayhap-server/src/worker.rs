@@ -40,8 +40,8 @@ pub(crate) struct Worker {
     /// Those that may have more to read and will get no event for it.
     again: Vec<usize>,
     next_tick: Instant,
-    /// When a stop that drains has to be over.
-    deadline: Option<Instant>,
+    /// Whether it knows that the server stops.
+    is_draining: bool,
 }
 
 impl Worker {
@@ -57,7 +57,7 @@ impl Worker {
             free: Vec::new(),
             again: Vec::new(),
             next_tick: Instant::now() + TICK,
-            deadline: None,
+            is_draining: false,
         }
     }
 
@@ -249,21 +249,20 @@ impl Worker {
 
     /// Whether the server stops, and there is nothing left to do here.
     fn is_over(&mut self, now: u64) -> bool {
-        match self.shared.stopping() {
-            None => return false,
-            Some(Shutdown::Now) => return true,
-            Some(Shutdown::Drain) => {}
+        if self.shared.stopping().is_none() {
+            return false;
         }
-        if self.deadline.is_none() {
-            self.deadline =
-                Some(Instant::now() + Duration::from_secs(self.shared.settings.shutdown_timeout()));
+        if self.shared.is_over() {
+            return true;
+        }
+        if !self.is_draining {
+            self.is_draining = true;
             self.read_inbox(now);
         }
         for place in self.places(|connection| !connection.is_done()) {
             self.give_turn(place, now, Connection::drain);
         }
-        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        is_late || self.places(|connection| !connection.is_done()).is_empty()
+        self.shared.is_over() || self.places(|connection| !connection.is_done()).is_empty()
     }
 
     fn places(&self, wanted: impl Fn(&Connection) -> bool) -> Vec<usize> {

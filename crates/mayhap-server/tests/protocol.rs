@@ -345,6 +345,27 @@ fn a_stop_waits_for_replies_to_be_taken_but_not_for_ever() {
     assert!(start.elapsed() < Duration::from_secs(5));
 }
 
+/// Whatever its threads are in the middle of.
+#[test]
+fn a_stop_at_once_does_not_wait_for_a_command() {
+    for is_told_twice in [false, true] {
+        let timeout = if is_told_twice { "100" } else { "1" };
+        let settings = [("enable-debug-command", "yes"), ("shutdown-timeout", timeout), ("threads", "1")];
+        let server = Running::with(&settings);
+        let mut client = server.connect();
+        client.ask("PING\r\n", "+PONG\r\n");
+        client.send("PING\r\nDEBUG SLEEP 30\r\nDEBUG SLEEP 30\r\n");
+        thread::sleep(Duration::from_millis(100));
+        let start = Instant::now();
+        server.handle.shutdown();
+        if is_told_twice {
+            server.handle.stop_now();
+        }
+        server.join();
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+}
+
 fn wait_until(mut is_so: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(10);
     while !is_so() {

@@ -69,7 +69,7 @@ pub(super) fn load_chunk<K: Keyspace>(host: &K, key: &[u8], iterator: &[u8], byt
     }
     match load(host, key, iterator, bytes) {
         Ok(None) => Reply::OK.into(),
-        Ok(Some(value)) => match host.create(key, value) {
+        Ok(Some((value, _held))) => match host.create(key, value) {
             Ok(Created::New(_)) => Outcome::created(Reply::OK),
             Ok(Created::Found(_)) => Reply::error(errors::ITEM_EXISTS).into(),
             Err(_) => Reply::error(errors::NO_MEMORY).into(),
@@ -102,8 +102,13 @@ fn load_into<K: Keyspace>(
     }
 }
 
-/// A piece for a key that isn't there. The filter, if this was its last.
-fn load<K: Keyspace>(host: &K, key: &[u8], iterator: i64, bytes: &[u8]) -> Result<Option<Value>, Reply> {
+/// A piece for a key that isn't there. The filter, if this was its last, and what is held until it is there.
+fn load<'k, K: Keyspace>(
+    host: &'k K,
+    key: &[u8],
+    iterator: i64,
+    bytes: &[u8],
+) -> Result<Option<(Value, impl Sized + use<'k, K>)>, Reply> {
     let (transfers, now) = (host.transfers(), host.now());
     let Ok(iterator) = u64::try_from(iterator) else { return Err(Reply::error(errors::NOT_FOUND)) };
     let begins_native = NativeLoad::begins(iterator, bytes);
@@ -124,7 +129,7 @@ fn load<K: Keyspace>(host: &K, key: &[u8], iterator: i64, bytes: &[u8]) -> Resul
         let load = load.map_err(|error| native_refusal(&error, errors::too_large))?;
         transfers.begin_load(now, key, Box::new(load))?;
     }
-    match transfers.take(now, key, iterator, bytes) {
+    match transfers.take(now, key, iterator, bytes, || host.hold()) {
         // Two who load the same key: the other one has finished.
         Err(TransferError::NotUnderWay) if host.find(key).is_some() => Err(Reply::error(errors::ITEM_EXISTS)),
         Err(TransferError::NotUnderWay) => Err(Reply::error(errors::NOT_FOUND)),

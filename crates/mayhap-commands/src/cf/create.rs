@@ -32,6 +32,8 @@ const KICKS_PER_ITERATION: u64 = 16;
 /// More iterations than this don't fill a native filter any further, and the memory to search in would be paid for each
 /// filter.
 const MOST_NATIVE_ITERATIONS: u64 = 1024;
+/// The buckets that one add may look at, at most: in a filter that was made here, and in one that was loaded.
+pub(super) const MOST_NATIVE_KICKS: u64 = MOST_NATIVE_ITERATIONS * KICKS_PER_ITERATION;
 /// A native bucket has four places unless more are asked for.
 const SMALL_BUCKET: u64 = 4;
 /// The most places of a native bucket.
@@ -80,7 +82,7 @@ impl Recipe {
 
     fn native(&self, settings: &Settings, max_bytes: u64) -> ScalableCuckooBuilder {
         let layers = if self.expansion == 0 { 1 } else { settings.cf_max_expansions().min(MOST_LAYERS) };
-        let kicks = self.max_iterations.min(MOST_NATIVE_ITERATIONS) * KICKS_PER_ITERATION;
+        let kicks = self.max_iterations.saturating_mul(KICKS_PER_ITERATION).min(MOST_NATIVE_KICKS);
         let builder = ScalableCuckoo::builder()
             .keys(self.capacity)
             .rate(self.rate)

@@ -42,7 +42,7 @@ pub(super) fn compact<K: Keyspace>(host: &K, key: &[u8]) -> Outcome {
         return Reply::error(errors::COMPACT_NOT_FOUND).into();
     };
     match filter {
-        Cuckoo::Native(filter) => native::compact(filter),
+        Cuckoo::Native(filter) => native::compact(host, filter),
         Cuckoo::RedisBloom(filter) => write(filter).compact(),
     }
     Outcome::changed(Reply::OK, true)

@@ -86,7 +86,7 @@ pub(super) fn load_chunk<K: Keyspace>(host: &K, key: &[u8], position: &[u8], byt
     }
     match load(host, key, position, bytes) {
         Ok(None) => Reply::OK.into(),
-        Ok(Some(value)) => match host.create(key, value) {
+        Ok(Some((value, _held))) => match host.create(key, value) {
             Ok(Created::New(_)) => Outcome::created(Reply::OK),
             Ok(Created::Found(held)) => Reply::error(exists(&held)).into(),
             Err(_) => Reply::error(errors::NO_MEMORY).into(),
@@ -122,8 +122,13 @@ fn load_into<K: Keyspace>(
     }
 }
 
-/// A piece for a key that isn't there. The filter, if this was its last.
-fn load<K: Keyspace>(host: &K, key: &[u8], position: i64, bytes: &[u8]) -> Result<Option<Value>, Reply> {
+/// A piece for a key that isn't there. The filter, if this was its last, and what is held until it is there.
+fn load<'k, K: Keyspace>(
+    host: &'k K,
+    key: &[u8],
+    position: i64,
+    bytes: &[u8],
+) -> Result<Option<(Value, impl Sized + use<'k, K>)>, Reply> {
     let (transfers, now) = (host.transfers(), host.now());
     let Ok(position) = u64::try_from(position) else { return Err(Reply::error(errors::NOT_FOUND)) };
     let begins_native = NativeLoad::begins(position, bytes);
@@ -142,7 +147,7 @@ fn load<K: Keyspace>(host: &K, key: &[u8], position: i64, bytes: &[u8]) -> Resul
         let load = load.map_err(|error| native_refusal(&error, errors::too_large))?;
         transfers.begin_load(now, key, Box::new(load))?;
     }
-    match transfers.take(now, key, position, bytes) {
+    match transfers.take(now, key, position, bytes, || host.hold()) {
         Err(TransferError::NotUnderWay) => Err(Reply::error(errors::NOT_FOUND)),
         taken => Ok(taken?),
     }
@@ -151,7 +156,7 @@ fn load<K: Keyspace>(host: &K, key: &[u8], position: i64, bytes: &[u8]) -> Resul
 /// How far it may grow is not for the file to say: adding says it each time.
 fn native_value(file: &[u8], options: &ReadOptions) -> Result<Value, Error> {
     let filter = ScalableCuckoo::from_bytes_with(file, options)?;
-    Ok(Value::Cuckoo(RwLock::new(NativeCuckoo { filter, deleted: 0 })))
+    Ok(Value::Cuckoo(RwLock::new(NativeCuckoo::loaded(filter, 0)?)))
 }
 
 /// A dump of RedisBloom's on its way in: its pieces may come in any order.

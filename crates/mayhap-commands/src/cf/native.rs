@@ -2,9 +2,10 @@
 
 use std::sync::RwLock;
 
-use mayhap::{Digest, InsertError};
+use mayhap::codec::FormatError;
+use mayhap::{Digest, InsertError, ScalableCuckoo};
 
-use super::create::native_expansion;
+use super::create::{MOST_NATIVE_KICKS, native_expansion};
 use super::filter::{Answer, Mode, Refusal, write};
 use crate::allowance::Allowance;
 use crate::ask::TOGETHER;
@@ -16,6 +17,19 @@ const STEP_OF_A_REMOVAL: u64 = 64;
 const STEP: u64 = 1 << 12;
 
 impl NativeCuckoo {
+    /// A filter that came as a file, from which so many items were deleted since its last compaction.
+    ///
+    /// # Errors
+    /// When one add could look at more buckets than in any filter that is made here: everybody would wait for it.
+    pub fn loaded(filter: ScalableCuckoo, deleted: u64) -> Result<Self, FormatError> {
+        let kicks = u64::from(filter.max_kicks());
+        if kicks > MOST_NATIVE_KICKS {
+            let must_be = "at most 16384 in a server: build the filter with fewer";
+            return Err(FormatError::BadField { field: "most kicks", value: kicks, must_be });
+        }
+        Ok(Self { filter, deleted })
+    }
+
     /// Says how far the filter may grow now.
     pub(super) fn set_limit<K: Keyspace>(&mut self, allowance: &Allowance<'_, K>) {
         let limit = allowance.most_bytes(self.filter.len_bytes());
@@ -86,7 +100,9 @@ impl NativeCuckoo {
         }
         let mut digests = [Digest::new(0); TOGETHER];
         self.filter.remove_hashes(self.hash_each(items, &mut digests), removed);
-        self.deleted += removed.iter().filter(|removed| **removed).count() as u64;
+        // Whoever restored it may have said any number.
+        let removed = removed.iter().filter(|removed| **removed).count() as u64;
+        self.deleted = self.deleted.saturating_add(removed);
     }
 
     /// Removals are followed by a little compaction when they are many, instead of one of them by all of it.
@@ -105,10 +121,12 @@ impl NativeCuckoo {
     }
 }
 
-/// Compacts a filter, and lets others at it every fraction of a millisecond.
-pub(super) fn compact(filter: &RwLock<NativeCuckoo>) {
+/// Compacts a filter, and lets others at it every fraction of a millisecond; a step never comes between what the host
+/// does alone.
+pub(super) fn compact<K: Keyspace>(host: &K, filter: &RwLock<NativeCuckoo>) {
     let mut steps_left = u64::MAX;
     loop {
+        let inside = host.hold();
         let mut held = write(filter);
         // Each bucket and each fingerprint there is now, looked at once: who adds keys meanwhile can't keep us here.
         let most =
@@ -120,6 +138,7 @@ pub(super) fn compact(filter: &RwLock<NativeCuckoo>) {
         }
         steps_left -= 1;
         drop(held);
+        drop(inside);
         std::thread::yield_now();
     }
 }

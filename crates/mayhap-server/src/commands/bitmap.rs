@@ -111,15 +111,19 @@ fn set(context: &Context<'_>, key: &[u8], offset: u64, value: bool) -> Result<Ou
     } else if !value {
         bits.set.remove(offset);
     }
-    bits.bytes = bits.bytes.max(offset / 8 + 1);
+    let length = bits.bytes.max(offset / 8 + 1);
+    let is_changed = before != value || length > bits.bytes;
+    bits.bytes = length;
     let is_to_be_weighed = before != value && is_due(bits.set.len());
     drop(bits);
-    keyspace.note_change(key);
+    if is_changed {
+        keyspace.note_change(key);
+    }
     if is_to_be_weighed {
         keyspace.weigh(&entry);
     }
     let reply = Reply::Integer(before.into());
-    Ok(if is_new { Outcome::created(reply) } else { Outcome::changed(reply, true) })
+    Ok(if is_new { Outcome::created(reply) } else { Outcome::changed(reply, is_changed) })
 }
 
 /// Whether the bytes of a set that has come to so many bits are to be counted. Each of a few bits may have a container of

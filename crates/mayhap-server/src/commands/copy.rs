@@ -10,11 +10,12 @@ use mayhap_commands::{Bits, NativeCuckoo, Value};
 /// A native Bloom filter is copied by way of its file: that is how its bits can be read while others add to it.
 ///
 /// # Errors
-/// When the memory can't be had.
+/// When the memory can't be had; the others would be faults of ours.
 pub(super) fn copy(value: &Value) -> Result<Value, Error> {
     Ok(match value {
         Value::Bloom(filter) => {
-            let file = filter.to_bytes()?;
+            // How far it may grow is decided when it does.
+            let file = filter.to_bytes_without_limit()?;
             let options = ReadOptions::new().hasher(filter.hasher().clone());
             Value::native_bloom(ScalableBloom::from_bytes_with(&file, &options)?)
         }

@@ -82,7 +82,7 @@ fn restored(
     options: &[&[u8]],
 ) -> Result<Outcome, Reply> {
     let options = Options::new(options).map_err(Reply::error)?;
-    let (keyspace, now) = (&context.shared.keyspace, context.now);
+    let (keyspace, now, moment) = (&context.shared.keyspace, context.now, context.moment());
     if !options.replace && keyspace.find(key, now).is_some() {
         return Err(Reply::error(BUSY_KEY));
     }
@@ -91,10 +91,10 @@ fn restored(
     let expires_at = match time {
         0 => None,
         time if options.is_absolute => Some(time),
-        time => Some(now.saturating_add(time)),
+        time => Some(moment.saturating_add(time)),
     };
     let value = value_of(context, bytes)?;
-    if expires_at.is_some_and(|moment| moment <= now) {
+    if expires_at.is_some_and(|end| end <= moment) {
         let removed = keyspace.remove(key, now);
         return Ok(Outcome::changed(Reply::OK, removed));
     }

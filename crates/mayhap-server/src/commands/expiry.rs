@@ -103,9 +103,10 @@ struct Conditions {
 
 fn expire(context: &mut Context<'_>, words: &[&[u8]], unit: Unit, base: Base) -> Outcome {
     let [name, key, time, options @ ..] = words else { return Reply::error(errors::SYNTAX).into() };
+    let now = context.moment();
     let parsed = Conditions::new(options).and_then(|conditions| {
         let time = integer(time).ok_or_else(|| errors::NOT_AN_INTEGER.to_owned())?;
-        let from = if base == Base::Now { context.now.cast_signed() } else { 0 };
+        let from = if base == Base::Now { now.cast_signed() } else { 0 };
         let moment = match unit {
             Unit::Seconds => time.checked_mul(1000),
             Unit::Milliseconds => Some(time),
@@ -118,22 +119,22 @@ fn expire(context: &mut Context<'_>, words: &[&[u8]], unit: Unit, base: Base) ->
     });
     match parsed {
         Ok((conditions, moment)) => {
-            let did = set(context, key, moment, conditions);
+            let did = set(context, key, (moment, now), conditions);
             Outcome::changed(Reply::Integer(did.into()), did)
         }
         Err(error) => Reply::error_of(error).into(),
     }
 }
 
-fn set(context: &Context<'_>, key: &[u8], moment: i64, conditions: Conditions) -> bool {
-    let (keyspace, now) = (&context.shared.keyspace, context.now);
+fn set(context: &Context<'_>, key: &[u8], (moment, now): (i64, u64), conditions: Conditions) -> bool {
+    let (keyspace, begun) = (&context.shared.keyspace, context.now);
     match u64::try_from(moment).ok().filter(|moment| *moment > now) {
         None => {
             // A moment that has come removes the key, as DEL would.
             keyspace
-                .remove_if(key, |entry| entry.is_live(now) && conditions.allow(entry.expires_at(), moment))
+                .remove_if(key, |entry| entry.is_live(begun) && conditions.allow(entry.expires_at(), moment))
         }
-        future => keyspace.set_expiry(key, future, now, |before| conditions.allow(before, moment)),
+        future => keyspace.set_expiry(key, future, begun, |before| conditions.allow(before, moment)),
     }
 }
 
@@ -177,7 +178,7 @@ fn remaining(context: &mut Context<'_>, words: &[&[u8]], unit: Unit, base: Base)
     let entry = words.get(1).and_then(|key| context.read(key));
     let Some(entry) = entry else { return Reply::Integer(-2).into() };
     let Some(moment) = entry.expires_at() else { return Reply::Integer(-1).into() };
-    let time = if base == Base::Now { moment.saturating_sub(context.now) } else { moment };
+    let time = if base == Base::Now { moment.saturating_sub(context.moment()) } else { moment };
     Reply::count(match unit {
         // To the nearest second.
         Unit::Seconds => time.saturating_add(500) / 1000,

@@ -1,5 +1,7 @@
 //! Commands about keys, whatever they hold.
 
+use mayhap::Error;
+use mayhap::codec::FormatError;
 use mayhap_commands::spec::{Argument, ArgumentKind, Keys};
 use mayhap_commands::words::{integer, is};
 use mayhap_commands::{Created, Outcome, Reply};
@@ -8,6 +10,8 @@ use super::definition::{ALL_KEYS, Group, KEY, KEYS, TWO_KEYS, number, one_of, wo
 use super::{Command, copy, errors};
 use crate::context::Context;
 use crate::keyspace::Renamed;
+use crate::session::Due;
+use crate::shared::Shared;
 
 const GENERIC: Group =
     Group { name: "generic", categories: &["keyspace"], flags: &["write"], keys: ALL_KEYS };
@@ -132,15 +136,10 @@ fn rename_if_free(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
 
 fn copy(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
     let [_, from, to, options @ ..] = words else { return Reply::error(errors::SYNTAX).into() };
-    copy_key(context, from, to, options).unwrap_or_else(|error| Reply::error(error).into())
+    copy_key(context, from, to, options).unwrap_or_else(Outcome::from)
 }
 
-fn copy_key(
-    context: &Context<'_>,
-    from: &[u8],
-    to: &[u8],
-    mut options: &[&[u8]],
-) -> Result<Outcome, &'static str> {
+fn copy_key(context: &Context<'_>, from: &[u8], to: &[u8], mut options: &[&[u8]]) -> Result<Outcome, Reply> {
     let mut replace = false;
     while let [option, rest @ ..] = options {
         options = match rest {
@@ -150,14 +149,14 @@ fn copy_key(
             }
             [database, rest @ ..] if is(option, "DB") => match integer(database) {
                 Some(0) => rest,
-                Some(_) => return Err(errors::NO_SUCH_DATABASE),
-                None => return Err(errors::NOT_AN_INTEGER),
+                Some(_) => return Err(Reply::error(errors::NO_SUCH_DATABASE)),
+                None => return Err(Reply::error(errors::NOT_AN_INTEGER)),
             },
-            _ => return Err(errors::SYNTAX),
+            _ => return Err(Reply::error(errors::SYNTAX)),
         };
     }
     if from == to {
-        return Err("ERR source and destination objects are the same");
+        return Err(Reply::error("ERR source and destination objects are the same"));
     }
     let keyspace = &context.shared.keyspace;
     let Some(entry) = keyspace.find(from, context.now) else { return Ok(Reply::Integer(0).into()) };
@@ -166,19 +165,24 @@ fn copy_key(
     if !replace && keyspace.find(to, context.now).is_some() {
         return Ok(Reply::Integer(0).into());
     }
+    let no_room = |_| Reply::error(errors::OUT_OF_MEMORY);
     if entry.bytes() > keyspace.room() {
-        return Err(errors::OUT_OF_MEMORY);
+        return Err(Reply::error(errors::OUT_OF_MEMORY));
     }
-    let value = copy::copy(&entry.value).map_err(|_| errors::OUT_OF_MEMORY)?;
+    let value = copy::copy(&entry.value).map_err(|error| match error {
+        Error::Alloc(_) | Error::Format(FormatError::OutOfMemory { .. }) => {
+            Reply::error(errors::OUT_OF_MEMORY)
+        }
+        error => Reply::error_of(format!("ERR {error}")),
+    })?;
     let expires_at = entry.expires_at();
     if replace {
-        keyspace.replace(to, value, expires_at, context.now).map_err(|_| errors::OUT_OF_MEMORY)?;
+        keyspace.replace(to, value, expires_at, context.now).map_err(no_room)?;
         return Ok(Outcome::created(Reply::Integer(1)));
     }
-    match keyspace.create(to, value, expires_at, context.now) {
-        Ok(Created::New(_)) => Ok(Outcome::created(Reply::Integer(1))),
-        Ok(Created::Found(_)) => Ok(Reply::Integer(0).into()),
-        Err(_) => Err(errors::OUT_OF_MEMORY),
+    match keyspace.create(to, value, expires_at, context.now).map_err(no_room)? {
+        Created::New(_) => Ok(Outcome::created(Reply::Integer(1))),
+        Created::Found(_) => Ok(Reply::Integer(0).into()),
     }
 }
 
@@ -198,8 +202,14 @@ fn flush(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
         [_, how] if is(how, "ASYNC") || is(how, "SYNC") => {}
         _ => return Reply::error(errors::SYNTAX).into(),
     }
+    context.session.due = Some(Due::Flush);
+    Reply::OK.into()
+}
+
+/// What `FLUSHALL` does, while nobody else executes a command.
+pub(crate) fn remove_all(shared: &Shared) -> Reply {
     // What is half loaded must not appear afterwards.
-    context.shared.transfers.clear();
-    let removed = context.shared.keyspace.clear();
-    Outcome::changed(Reply::OK, removed > 0)
+    shared.keyspace.free_aside(shared.transfers.clear());
+    shared.keyspace.clear();
+    Reply::OK
 }

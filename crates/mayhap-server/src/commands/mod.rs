@@ -38,6 +38,7 @@ pub use table::{Table, table};
 
 pub use help::needs_subcommand;
 pub(crate) use help::{help, unknown_command};
+pub(crate) use keys::remove_all;
 pub(crate) use transactions::{NOT_IN_TRANSACTIONS, is_never_queued};
 
 use mayhap_commands::{Outcome, Reply, Spec};

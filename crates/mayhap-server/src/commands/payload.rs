@@ -60,7 +60,8 @@ pub(super) fn of(value: &Value) -> Result<Vec<u8>, FormatError> {
 /// The value of a payload.
 ///
 /// # Errors
-/// When it is damaged, too large, of another kind, or made with another secret key.
+/// When it is damaged, too large, of another kind, made with another secret key, or a cuckoo filter whose adds may take
+/// too long.
 pub(super) fn read(payload: &[u8], options: &ReadOptions) -> Result<Value, Error> {
     let wrong = FormatError::BadChecksum { what: Part::Payload };
     let (checked, expected) = payload.split_last_chunk::<8>().ok_or_else(|| wrong.clone())?;
@@ -75,7 +76,7 @@ pub(super) fn read(payload: &[u8], options: &ReadOptions) -> Result<Value, Error
         Kind::SCALABLE_BLOOM => Ok(Value::native_bloom(ScalableBloom::from_bytes_with(file, options)?)),
         Kind::SCALABLE_CUCKOO => {
             let filter = ScalableCuckoo::from_bytes_with(file, options)?;
-            Ok(Value::Cuckoo(RwLock::new(NativeCuckoo { filter, deleted: count })))
+            Ok(Value::Cuckoo(RwLock::new(NativeCuckoo::loaded(filter, count)?)))
         }
         Kind::BITMAP => bits(Bitmap::from_bytes_with(file, options)?, count),
         got => Err(FormatError::WrongKind { expected: Kind::SCALABLE_BLOOM, got }.into()),

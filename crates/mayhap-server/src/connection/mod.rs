@@ -243,10 +243,10 @@ impl Connection {
         loop {
             let rest = input.get(consumed..).unwrap_or_default();
             let (session, parser) = (&mut self.session, &mut self.parser);
-            let progress = turn.executor.execute(session, parser, rest, &mut turn.lent.output, turn.now);
+            let progress = turn.executor.execute(session, parser, rest, &mut turn.lent.output);
             consumed += progress.consumed;
             match progress.end {
-                End::NoMore => return consumed,
+                End::NoMore | End::Stopped => return consumed,
                 // A connection that can't be written to any more is noticed at the end of the batch.
                 End::OutputFull if self.send(turn).is_ok() && !self.has_too_much(turn.shared) => {}
                 End::OutputFull | End::OutputLost => return consumed,

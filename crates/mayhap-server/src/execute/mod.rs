@@ -65,6 +65,8 @@ pub(crate) enum End {
     Waiting,
     /// The connection is to end.
     Closing,
+    /// The server is: what is left is not executed.
+    Stopped,
     /// What follows can't be understood.
     Broken(ProtocolError),
 }
@@ -96,7 +98,7 @@ struct Batch<'b, 'i> {
     is_waiting: bool,
 }
 
-/// Where a batch is executed: the same for all batches of a wake-up.
+/// Where a batch is executed, and when it began.
 #[derive(Clone, Copy)]
 struct Station<'b> {
     shared: &'b Shared,
@@ -128,18 +130,22 @@ impl Executor {
         parser: &mut RequestParser,
         input: &[u8],
         output: &mut Vec<u8>,
-        now: u64,
     ) -> Progress {
         let shared = &*self.shared;
         let settings = &shared.settings;
         let limits =
             Limits { request_bytes: settings.max_request_bytes(), arguments: settings.max_arguments() };
-        let station = Station { shared, table: self.table, worker: self.worker, cache: &self.cache, now };
         let inside = shared.gate.enter(self.worker);
+        // Only now: others may have been waited for.
+        let now = shared.now();
+        let station = Station { shared, table: self.table, worker: self.worker, cache: &self.cache, now };
         let mut batch = Batch::new(station, inside, session, &mut self.replies, output);
         let mut words: Vec<&[u8]> = Vec::new();
         let mut consumed = 0;
         let end = loop {
+            if shared.is_over() {
+                break End::Stopped;
+            }
             words.clear();
             match parser.parse(input.get(consumed..).unwrap_or_default(), &limits, &mut words) {
                 Ok(Parsed::Whole(len)) => {
@@ -309,7 +315,10 @@ impl<'b, 'i> Batch<'b, 'i> {
     /// Executes one command.
     fn execute(&mut self, words: &[&[u8]]) {
         let Some(name) = words.first() else { return };
-        let before = self.session.replies;
+        if self.session.replies == Replies::SkipNext {
+            // That is this one, which may ask for the same again.
+            self.session.replies = Replies::SkipThis;
+        }
         let place = self.table.find(name);
         let reply = match place {
             _ if self.is_to_be_queued(place, words) => return self.queue(place, words),
@@ -322,7 +331,7 @@ impl<'b, 'i> Batch<'b, 'i> {
             Some(due) => self.do_alone(&due, words),
             None => Some(reply),
         };
-        self.answer(before, reply.as_ref());
+        self.answer(reply.as_ref());
         let failed = u64::from(reply.is_some_and(|reply| reply.is_error()));
         match place {
             Some(place) => self.count(place, 1, failed, words),
@@ -333,17 +342,12 @@ impl<'b, 'i> Batch<'b, 'i> {
         }
     }
 
-    /// Writes a reply, if it is to be written: that depends on `CLIENT REPLY`, before the command and after it.
-    fn answer(&mut self, before: Replies, reply: Option<&Reply>) {
-        let is_written = match (before, self.session.replies) {
-            (Replies::SkipNext, Replies::SkipNext) => {
-                self.session.replies = Replies::On;
-                false
-            }
-            (_, after) => after == Replies::On,
-        };
-        if is_written && let Some(reply) = reply {
-            write_reply(reply, self.session.protocol, self.output);
+    /// Writes a reply, unless `CLIENT REPLY` wants none.
+    fn answer(&mut self, reply: Option<&Reply>) {
+        match (self.session.replies, reply) {
+            (Replies::On, Some(reply)) => write_reply(reply, self.session.protocol, self.output),
+            (Replies::SkipThis, _) => self.session.replies = Replies::On,
+            _ => {}
         }
     }
 

@@ -3,7 +3,7 @@
 use mayhap_commands::{Reply, Spec};
 
 use super::{Batch, Station};
-use crate::commands::{NOT_IN_TRANSACTIONS, is_never_queued, unknown_command};
+use crate::commands::{NOT_IN_TRANSACTIONS, is_never_queued, remove_all, unknown_command};
 use crate::resp::{write_array_header, write_null_array};
 use crate::session::{Due, Replies};
 use crate::transaction::{TooLarge, Words};
@@ -31,7 +31,7 @@ impl Batch<'_, '_> {
                 error
             }
         };
-        self.answer(self.session.replies, Some(&reply));
+        self.answer(Some(&reply));
         self.last_place = place;
         self.count_errors(u64::from(reply.is_error()));
     }
@@ -57,17 +57,25 @@ impl Batch<'_, '_> {
     /// Does what has to be done while nobody else executes a command. The reply, unless it has been written.
     pub(super) fn do_alone(&mut self, due: &Due, words: &[&[u8]]) -> Option<Reply> {
         let shared = self.shared;
-        self.inside = None;
-        let alone = shared.gate.enter_alone();
+        // Not inside: then this is part of an `EXEC`, which is alone already.
+        let alone = self.inside.take().map(|inside| {
+            drop(inside);
+            let alone = shared.gate.enter_alone();
+            self.now = shared.now();
+            alone
+        });
         let reply = match due {
+            Due::Flush => Some(remove_all(shared)),
             Due::Watch => Some(self.watch(words.get(1..).unwrap_or_default())),
             Due::Execute => {
                 self.execute_queued();
                 None
             }
         };
-        drop(alone);
-        self.inside = shared.gate.enter(self.worker);
+        if alone.is_some() {
+            drop(alone);
+            self.inside = shared.gate.enter(self.worker);
+        }
         reply
     }
 

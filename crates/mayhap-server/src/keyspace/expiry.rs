@@ -2,9 +2,10 @@
 //!
 //! Keys are removed in the order of their times, so nobody looks at those that have time left, however many they are.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::Keyspace;
+use super::{Entry, Keyspace};
 
 /// Keys that expired are removed so many at a time, so that the lock of a shard is never held for long.
 const EXPIRE_AT_ONCE: usize = 256;
@@ -51,6 +52,18 @@ impl Keyspace {
         true
     }
 
+    /// Removes a key that was seen to have expired at `now`. Its value, if it hasn't any more: meanwhile it may have been
+    /// given more time, by a worker whose batch began before the end, or another value.
+    pub(super) fn end(&self, key: &[u8], now: u64) -> Option<Arc<Entry>> {
+        let mut live = None;
+        let is_removed = self.remove_if(key, |entry| {
+            live = entry.is_live(now).then(|| Arc::clone(entry));
+            live.is_none()
+        });
+        self.count_expired(is_removed.into());
+        live
+    }
+
     /// Removes keys that have expired, everywhere, and says how many. `hold` is asked for before some are removed, and
     /// what it gives is dropped after them: for what must not happen in between.
     pub fn remove_expired<H>(&self, now: u64, hold: impl Fn() -> H) -> u64 {
@@ -58,7 +71,11 @@ impl Keyspace {
         for shard in &self.shards {
             while shard.read().next_end().is_some_and(|moment| moment <= now) {
                 let _held = hold();
-                let expired = shard.write().remove_expired(now, EXPIRE_AT_ONCE);
+                let expired = {
+                    let mut entries = shard.write();
+                    self.outdate();
+                    entries.remove_expired(now, EXPIRE_AT_ONCE)
+                };
                 self.count_expired(expired.len() as u64);
                 removed += expired.len() as u64;
                 for ((_, key), entry) in expired {

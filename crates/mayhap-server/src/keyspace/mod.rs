@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLockWriteGuard};
 use mayhap_commands::{Created, NoRoom, Value};
 
 use room::Room;
-use shard::{Entries, Shard};
+use shard::{Entries, Place, Shard};
 use watchers::Watchers;
 
 /// A power of two. Enough that two workers seldom meet in one, few enough that an empty server is small.
@@ -44,8 +44,9 @@ pub struct Keyspace {
     shards: Box<[Shard]>,
     /// Keyed at random, so that nobody can choose keys that meet in one shard.
     hash: RandomState,
-    /// Raised whenever a key comes to mean another value, or none. A worker that remembers what it found trusts its
-    /// memory while this stands still.
+    /// Raised whenever a key comes to mean another value, or none, while the lock of its shard is still held: what is
+    /// answered afterwards is true for every worker. A worker that remembers what it found trusts its memory while this
+    /// stands still.
     generation: AtomicU64,
     room: Room,
     watchers: Watchers,
@@ -92,10 +93,8 @@ impl Keyspace {
         if found.is_live(now) {
             return Some(found);
         }
-        if self.remove_if(key, |entry| Arc::ptr_eq(entry, &found)) {
-            self.count_expired(1);
-        }
-        None
+        drop(found);
+        self.end(key, now)
     }
 
     /// Puts a value under a key that has none; if it has one, gives that back and drops `value`.
@@ -121,7 +120,7 @@ impl Keyspace {
             self.room.give_back(entry.bytes());
             return Ok(Created::Found(found));
         }
-        let old = shard.insert((hash, key.into()), Arc::clone(&entry));
+        let old = self.put(&mut shard, (hash, key.into()), &entry);
         drop(shard);
         self.discard(old);
         self.watchers.tell(key);
@@ -141,7 +140,7 @@ impl Keyspace {
     ) -> Result<Arc<Entry>, NoRoom> {
         let entry = self.entry(key, value, expires_at, now)?;
         let hash = self.hash_of(key);
-        let old = self.shard(hash).write().insert((hash, key.into()), Arc::clone(&entry));
+        let old = self.put(&mut self.shard(hash).write(), (hash, key.into()), &entry);
         self.discard(old);
         self.watchers.tell(key);
         Ok(entry)
@@ -185,9 +184,10 @@ impl Keyspace {
         let old = pair.at(to_shard).insert((to_hash, to.into()), Arc::clone(&entry));
         // Before others can rename it.
         entry.set_key(to);
+        self.outdate();
         drop(pair);
+        // This may wait for a command that works on the value.
         self.weigh(&entry);
-        self.generation.fetch_add(1, Ordering::Release);
         self.discard(old);
         self.watchers.tell(from);
         self.watchers.tell(to);
@@ -198,9 +198,12 @@ impl Keyspace {
     pub fn clear(&self) -> u64 {
         let mut removed = 0;
         for shard in &self.shards {
-            let entries = std::mem::take(&mut *shard.write());
+            let entries = {
+                let mut held = shard.write();
+                self.outdate();
+                std::mem::take(&mut *held)
+            };
             removed += entries.len() as u64;
-            self.generation.fetch_add(1, Ordering::Release);
             self.watchers.tell_of(entries.iter().map(|((_, key), _)| key));
             self.room.give_back(entries.iter().map(|(_, entry)| entry.retire()).sum());
             // All of it, because it may be millions of small ones.
@@ -291,7 +294,10 @@ impl Keyspace {
         let removed = {
             let mut shard = self.shard(hash).write();
             match shard.find(hash, key) {
-                Some(entry) if unwanted(entry) => shard.remove(&(hash, key.into())),
+                Some(entry) if unwanted(entry) => {
+                    self.outdate();
+                    shard.remove(&(hash, key.into()))
+                }
                 _ => None,
             }
         };
@@ -303,10 +309,24 @@ impl Keyspace {
         is_removed
     }
 
+    /// Puts a value in a place of a shard that is held. What was there, to be discarded when the shard isn't held any more.
+    fn put(&self, shard: &mut Entries, place: Place, entry: &Arc<Entry>) -> Option<Arc<Entry>> {
+        let old = shard.insert(place, Arc::clone(entry));
+        if old.is_some() {
+            self.outdate();
+        }
+        old
+    }
+
+    /// Lets every worker look again. To be called before the shard of a key that means something else now is let go:
+    /// afterwards somebody may already be told of the change.
+    fn outdate(&self) {
+        self.generation.fetch_add(1, Ordering::Release);
+    }
+
     /// Forgets a value that no key means any more.
     fn discard(&self, entry: Option<Arc<Entry>>) {
         let Some(entry) = entry else { return };
-        self.generation.fetch_add(1, Ordering::Release);
         let bytes = entry.retire();
         self.room.give_back(bytes);
         if bytes >= entry::SLOW_TO_FREE_BYTES {
@@ -314,7 +334,8 @@ impl Keyspace {
         }
     }
 
-    fn free_aside(&self, removed: impl Send + 'static) {
+    /// Drops something where no client waits for it.
+    pub(crate) fn free_aside(&self, removed: impl Send + 'static) {
         if let Some(attic) = &*self.attic.lock().unwrap_or_else(PoisonError::into_inner) {
             // Nobody there any more: then it is freed here.
             let _ = attic.send(Box::new(removed));

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::{Barrier, RwLock};
 use std::thread;
+use std::time::Duration;
 
 use mayhap::Bitmap;
 use mayhap::hash::KeyHasher;
 use mayhap_commands::{Bits, Keyspace as _, Settings, Transfers};
 
 use super::*;
+use crate::gate::Gate;
 
 const NOW: u64 = 1_000;
 
@@ -114,6 +116,19 @@ fn keys_that_end_are_known() {
     keyspace.create(b"f", bitmap(), Some(NOW + 9), NOW).unwrap();
     keyspace.clear();
     assert_eq!((keyspace.remove_expired(NOW + 9, || ()), keyspace.expiring()), (0, 0));
+}
+
+#[test]
+fn a_key_that_is_given_more_time_while_somebody_sees_its_end_stays() {
+    let keyspace = Keyspace::new(0);
+    let entry = keyspace.create(b"a", bitmap(), Some(NOW + 5), NOW).unwrap().into_held();
+    assert!(!entry.is_live(NOW + 5), "one worker has seen that");
+    assert!(keyspace.set_expiry(b"a", None, NOW, |_| true), "another, whose batch began earlier");
+    assert!(Arc::ptr_eq(&keyspace.end(b"a", NOW + 5).unwrap(), &entry));
+    assert_eq!((keyspace.len(), keyspace.expired()), (1, 0));
+    assert!(keyspace.set_expiry(b"a", Some(NOW + 5), NOW, |_| true));
+    assert!(keyspace.end(b"a", NOW + 5).is_none() && keyspace.end(b"a", NOW + 5).is_none());
+    assert_eq!((keyspace.len(), keyspace.expired()), (0, 1));
 }
 
 #[test]
@@ -315,4 +330,65 @@ fn a_worker_remembers_until_something_is_removed() {
     drop((first, second));
     cache.clear();
     assert_eq!(Arc::strong_count(&entry), 1);
+}
+
+/// A renaming counts the value's bytes again, and waits for whoever works on it. Meanwhile the value has its new name, for
+/// everybody.
+#[test]
+fn a_worker_does_not_remember_a_name_that_is_gone() {
+    let keyspace = Keyspace::new(0);
+    let (settings, transfers) = (Settings::new(KeyHasher::default()), Transfers::default());
+    let cache = WorkerCache::default();
+    let view = View {
+        keyspace: &keyspace,
+        settings: &settings,
+        transfers: &transfers,
+        cache: &cache,
+        gate: None,
+        touches: true,
+        now: NOW,
+    };
+    let entry = put(&keyspace, b"a");
+    assert!(view.find(b"a").is_some());
+    let Value::Bitmap(bits) = &entry.value else { panic!("it is a bitmap") };
+    let at_work = bits.write().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| keyspace.rename(b"a", b"b", true, NOW));
+        while keyspace.find(b"b", NOW).is_none() {
+            thread::yield_now();
+        }
+        let is_found = view.find(b"a").is_some();
+        drop(at_work);
+        assert!(!is_found);
+    });
+}
+
+/// All commands of a transaction see one time. A long command that began later, and sees another, must not remove what the
+/// transaction still sees.
+#[test]
+fn a_thread_beside_the_workers_removes_nothing_while_somebody_is_alone() {
+    let (keyspace, gate) = (Keyspace::new(0), Gate::new(1));
+    keyspace.create(b"a", bitmap(), Some(NOW + 5), NOW).unwrap();
+    let alone = gate.enter_alone();
+    thread::scope(|scope| {
+        let look = || {
+            let (settings, transfers) = (Settings::new(KeyHasher::default()), Transfers::default());
+            let view = View {
+                keyspace: &keyspace,
+                settings: &settings,
+                transfers: &transfers,
+                cache: &WorkerCache::default(),
+                gate: Some(&gate),
+                touches: true,
+                now: NOW + 5,
+            };
+            view.find(b"a").is_some()
+        };
+        let beside = scope.spawn(look);
+        // Long enough for it to do what it must not; if it is slower than that, nothing is seen, and nothing is wrong.
+        thread::sleep(Duration::from_millis(50));
+        let keys = keyspace.len();
+        drop(alone);
+        assert_eq!((keys, beside.join().unwrap(), keyspace.len()), (1, false, 0));
+    });
 }

@@ -50,7 +50,8 @@ pub struct View<'w> {
     pub(crate) settings: &'w Settings,
     pub(crate) transfers: &'w Transfers,
     pub(crate) cache: &'w WorkerCache,
-    /// Of a thread that isn't let in for the whole of a command, and has to be when a value becomes visible.
+    /// Of a thread that isn't let in for the whole of a command, and has to be when a value that it has loaded becomes
+    /// visible ([`hold`](mayhap_commands::Keyspace::hold)), and when it looks for one: what has expired is removed then.
     pub(crate) gate: Option<&'w Gate>,
     /// Whether what is found is thereby used: not after `CLIENT NO-TOUCH`.
     pub(crate) touches: bool,
@@ -121,7 +122,9 @@ impl mayhap_commands::Keyspace for View<'_> {
             self.cache.was_found.set(true);
             return Some(Found(Rc::clone(&remembered.entry)));
         }
+        let inside = self.gate.and_then(Gate::enter_beside);
         let found = self.keyspace.find(key, self.now);
+        drop(inside);
         self.cache.was_found.set(found.is_some());
         let entry = found?;
         if self.touches {
@@ -131,12 +134,15 @@ impl mayhap_commands::Keyspace for View<'_> {
     }
 
     fn create(&self, key: &[u8], value: Value) -> Result<Created<Found>, NoRoom> {
-        let _inside = self.gate.and_then(Gate::enter_beside);
         let generation = self.keyspace.generation();
         Ok(match self.keyspace.create(key, value, None, self.now)? {
             Created::New(entry) => Created::New(self.remember(key, generation, entry)),
             Created::Found(entry) => Created::Found(self.remember(key, generation, entry)),
         })
+    }
+
+    fn hold(&self) -> impl Sized {
+        self.gate.and_then(Gate::enter_beside)
     }
 
     fn room(&self) -> u64 {

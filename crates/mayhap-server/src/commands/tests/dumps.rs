@@ -1,3 +1,9 @@
+use std::sync::RwLock;
+
+use mayhap::ScalableCuckoo;
+use mayhap_commands::{NativeCuckoo, Value};
+
+use super::super::payload;
 use super::Desk;
 
 const VALUES: &[(&str, &[(&str, &str)])] = &[
@@ -147,4 +153,14 @@ fn seed_and_ratio_go_with_the_filter() {
         desk.play(&[("BF.EXISTS k b", ":1"), ("BF.EXISTS k d", ":0"), ("BF.INFO k TIGHTENING", "*1 $3 0.5")]);
     }
     other.play(&[(made, "*3 :0 :0 :0")]);
+}
+
+#[test]
+fn a_cuckoo_filter_whose_adds_take_too_long_is_refused() {
+    let mut desk = Desk::new();
+    let hasher = desk.shared.settings.filters.hasher.clone();
+    let filter = ScalableCuckoo::builder().keys(100).max_kicks(1 << 20).hasher(hasher).build().unwrap();
+    let value = Value::Cuckoo(RwLock::new(NativeCuckoo { filter, deleted: 0 }));
+    let reply = restore(&mut desk, "a", "0", &payload::of(&value).unwrap(), "");
+    assert!(reply.starts_with("-ERR Bad data format: ") && reply.contains("most kicks"), "{reply}");
 }

@@ -1,4 +1,7 @@
+use std::sync::atomic::Ordering;
+
 use super::{Desk, NOW};
+use crate::shared::now;
 
 #[test]
 fn keys_end() {
@@ -69,6 +72,27 @@ fn keys_that_end_are_counted_once() {
     assert!(desk.ask("INFO stats").contains(" expired_keys:5 "));
     desk.ask("CONFIG RESETSTAT");
     assert!(desk.ask("INFO stats").contains(" expired_keys:0 "));
+}
+
+/// What came in one read may take long to execute; a key must not be gone before its time is set.
+#[test]
+fn times_count_from_the_command_and_not_from_its_batch() {
+    let mut desk = Desk::with(&[("enable-debug-command", "yes")]);
+    desk.ask("BF.ADD dumped x");
+    let payload = desk.bulk(&[b"DUMP", b"dumped"]);
+    desk.shared.stopped_clock.store(0, Ordering::Relaxed);
+    let begun = now();
+    let mut requests = b"BF.ADD a x\r\nDEBUG SLEEP 0.05\r\nPEXPIRE a 100000\r\n".to_vec();
+    requests.extend_from_slice(
+        format!("*4\r\n$7\r\nRESTORE\r\n$1\r\nb\r\n$6\r\n100000\r\n${}\r\n", payload.len()).as_bytes(),
+    );
+    requests.extend_from_slice(&payload);
+    requests.extend_from_slice(b"\r\n");
+    assert_eq!(desk.together(&requests), b":1\r\n+OK\r\n:1\r\n+OK\r\n");
+    for key in ["a", "b"] {
+        let end: u64 = desk.ask(&format!("PEXPIRETIME {key}"))[1..].parse().unwrap();
+        assert!(end >= begun + 50 + 100_000, "{key}: {} too early", begun + 50 + 100_000 - end);
+    }
 }
 
 #[test]

@@ -180,6 +180,18 @@ fn the_server_tells_the_time_and_stops() {
     assert_eq!(desk.shared.stopping(), Some(Shutdown::Now));
 }
 
+/// What was sent is executed by a server that drains, until its time is over; and not by one that stops at once.
+#[test]
+fn a_stop_ends_between_two_commands() {
+    for (timeout, how, replies) in
+        [("10", Shutdown::Drain, "+PONG\r\n+PONG\r\n"), ("0", Shutdown::Drain, ""), ("10", Shutdown::Now, "")]
+    {
+        let mut desk = Desk::with(&[("shutdown-timeout", timeout)]);
+        desk.shared.shutdown(how);
+        assert_eq!(desk.together(b"PING\r\nPING\r\n"), replies.as_bytes(), "{timeout} {how:?}");
+    }
+}
+
 #[test]
 fn debugging_is_off() {
     assert!(Desk::new().ask("DEBUG SLEEP 0").starts_with("-ERR DEBUG command not allowed."));

@@ -1,3 +1,6 @@
+use std::sync::{Arc, Barrier};
+use std::thread;
+
 use super::Desk;
 
 #[test]
@@ -29,6 +32,38 @@ fn keys_come_and_go() {
         ("DEL", "-ERR wrong number of arguments for 'del' command"),
         ("TYPE a b", "-ERR wrong number of arguments for 'type' command"),
         ("FOO bar baz", "-ERR unknown command 'FOO', with args beginning with: 'bar' 'baz' "),
+    ]);
+}
+
+/// Otherwise a key could be moved or copied from where keys still are to where they are removed already.
+#[test]
+fn all_keys_are_removed_while_nobody_executes_a_command() {
+    let mut desk = Desk::new();
+    desk.ask("BF.ADD a x");
+    let (shared, barrier) = (Arc::clone(&desk.shared), Arc::new(Barrier::new(2)));
+    let begun = Arc::clone(&barrier);
+    let other = thread::spawn(move || {
+        let inside = shared.gate.enter_beside();
+        begun.wait();
+        while !shared.gate.is_wanted() && shared.keyspace.len() == 1 {
+            thread::yield_now();
+        }
+        let keys = shared.keyspace.len();
+        drop(inside);
+        keys
+    });
+    barrier.wait();
+    assert_eq!(desk.ask("FLUSHALL"), "+OK");
+    assert_eq!(other.join().unwrap(), 1, "it has waited");
+    // A transaction is alone already.
+    desk.play(&[
+        ("DBSIZE", ":0"),
+        ("BF.ADD a x", ":1"),
+        ("MULTI", "+OK"),
+        ("FLUSHALL", "+QUEUED"),
+        ("FLUSHDB foo", "+QUEUED"),
+        ("DBSIZE", "+QUEUED"),
+        ("EXEC", "*3 +OK -ERR syntax error :0"),
     ]);
 }
 

@@ -11,6 +11,7 @@ mod transactions;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use mio::{Poll, Token, Waker};
 
@@ -28,7 +29,6 @@ struct Desk {
     shared: Arc<Shared>,
     executor: Executor,
     session: Session,
-    now: u64,
     /// Wakers need them; nobody waits for them.
     _polls: [Poll; 2],
 }
@@ -50,11 +50,12 @@ impl Desk {
         let shared = Arc::new(shared);
         let client = shared.clients.add(address(40_001), address(25_666), 0, NOW);
         let executor = Executor::new(Arc::clone(&shared), 0);
-        Self { session: Session::new(client), executor, shared, now: NOW, _polls: polls }
+        shared.stopped_clock.store(NOW, Ordering::Relaxed);
+        Self { session: Session::new(client), executor, shared, _polls: polls }
     }
 
     fn later(&mut self, milliseconds: u64) {
-        self.now += milliseconds;
+        self.shared.stopped_clock.fetch_add(milliseconds, Ordering::Relaxed);
     }
 
     /// Sends words, and gives the reply as bytes.
@@ -65,9 +66,14 @@ impl Desk {
             request.extend_from_slice(word);
             request.extend_from_slice(b"\r\n");
         }
+        self.together(&request)
+    }
+
+    /// Sends requests in one piece, and gives their replies as bytes.
+    fn together(&mut self, requests: &[u8]) -> Vec<u8> {
         let mut output = Vec::new();
         let mut parser = RequestParser::default();
-        self.executor.execute(&mut self.session, &mut parser, &request, &mut output, self.now);
+        self.executor.execute(&mut self.session, &mut parser, requests, &mut output);
         self.executor.forget();
         output
     }

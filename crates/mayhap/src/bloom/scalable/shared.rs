@@ -230,7 +230,7 @@ impl SharedScalableBloom {
     /// # Errors
     /// When the memory can't be had.
     pub fn to_bytes(&self) -> Result<Vec<u8>, FormatError> {
-        self.file(&self.settings())
+        self.file(|| self.settings())
     }
 
     /// [`to_bytes`](Self::to_bytes), without the [limit](super::ScalableBuilder::max_bytes) to its growth: for a host
@@ -239,16 +239,18 @@ impl SharedScalableBloom {
     /// # Errors
     /// As [`to_bytes`](Self::to_bytes).
     pub fn to_bytes_without_limit(&self) -> Result<Vec<u8>, FormatError> {
-        self.file(&Settings { max_bytes: u64::MAX, ..self.settings })
+        self.file(|| Settings { max_bytes: u64::MAX, ..self.settings })
     }
 
-    fn file(&self, settings: &Settings) -> Result<Vec<u8>, FormatError> {
+    fn file(&self, settings: impl FnOnce() -> Settings) -> Result<Vec<u8>, FormatError> {
         let _growing = self.lock_growth();
+        // Only now: the limit of a moment before may be less than what the layers have grown to since.
+        let settings = settings();
         let count = self.layers.count();
         let newest = self.layers.get(count - 1);
         let _held = newest.map(|newest| newest.filter.storage().stripes.hold_all());
         let layers = self.oldest_first().map(|layer| (&layer.filter, layer.planned, layer.inserted()));
-        let header = header(settings, &self.hasher, layers)?;
+        let header = header(&settings, &self.hasher, layers)?;
         crate::file::to_vec(&header, self.oldest_first().map(|layer| layer.filter.storage()))
     }
 

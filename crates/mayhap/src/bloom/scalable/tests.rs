@@ -1,5 +1,6 @@
 //! Growth, policies, counts, batches, files: against a model, and against one filter at a time.
 
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::collections::HashSet;
 use std::vec;
 use std::vec::Vec;
@@ -267,6 +268,30 @@ fn a_host_lets_it_grow_step_by_step() {
     assert!(digests(0..2_000).all(|digest| filter.contains_hash(digest)));
     let bytes = filter.len_bytes();
     assert_eq!(filter.into_owned().max_bytes(), bytes);
+}
+
+/// A file says at least as many most bytes as its layers have: otherwise nobody could read it.
+#[test]
+fn a_file_that_is_written_while_the_filter_grows_can_be_read() {
+    for _ in 0..20 {
+        let filter = ScalableBloom::builder().keys(50).rate(0.01).expansion(1).build().unwrap();
+        let filter = filter.with_max_bytes(0).into_shared();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for digest in digests(0..5_000) {
+                    while let Err(InsertError::TooLarge { bytes, .. }) = filter.insert_hash(digest) {
+                        filter.raise_max_bytes(bytes);
+                    }
+                }
+                is_over.store(true, Ordering::Relaxed);
+            });
+            while !is_over.load(Ordering::Relaxed) {
+                ScalableBloom::from_bytes(&filter.to_bytes().unwrap()).unwrap();
+            }
+        });
+        assert!(filter.layer_count() > 10);
+    }
 }
 
 #[test]
