@@ -325,6 +325,33 @@ fn keys_that_are_not_there_are_named_and_left_alone() {
     assert_eq!(text.matches("not there: absent").count(), 10, "{text}");
 }
 
+/// All of them, or none: also when a key is there, and not as often as it comes.
+#[test]
+fn strict_changes_nothing_when_a_copy_is_missing() {
+    let directory = Directory::new("remove-strict-copies");
+    for kind in REMOVING.into_iter().filter(|kind| *kind != "dual") {
+        let path = filter(&directory, kind, b"a\nb\n", "100");
+        let before = fs::read(&path).unwrap();
+        let output = mayhap(&["remove", "--strict", "--copies", &path], b"b\na\nb\n");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{kind}: {text}");
+        let expected = "1 of 3 keys would not be there any more when the others are removed; nothing was changed, as \
+                        --strict asks";
+        assert!(text.contains(expected), "{kind}: {text}");
+        assert_eq!(fs::read(&path).unwrap(), before, "{kind}");
+
+        // What is said of the filter is what the file holds.
+        let summary = run_json(&["remove", "--strict", "--copies", &path], b"b\nb\n", 1);
+        assert_eq!((&summary["removed"], &summary["taken"]), (&0.into(), &1.into()), "{kind}");
+        assert_eq!((&summary["written"], &summary["keys_now"]), (&false.into(), &2.into()), "{kind}");
+        assert_eq!(fs::read(&path).unwrap(), before, "{kind}");
+
+        // Once each, all are there.
+        let summary = run_json(&["remove", "--strict", "--copies", &path], b"b\na\n", 0);
+        assert_eq!((&summary["removed"], &summary["written"]), (&2.into(), &true.into()), "{kind}");
+    }
+}
+
 #[test]
 fn a_copy_is_removed_at_a_time() {
     let directory = Directory::new("remove-copies");
