@@ -281,6 +281,28 @@ fn line_ends_are_no_part_of_a_key_and_must_not_be_mixed() {
     assert_eq!(build(&["--force", "-o", &path, "--line-ends", "keep"], b"a\r\nb\na\n")["keys"], 3);
 }
 
+/// As many editors leave it on Windows. A line without an end doesn't end otherwise than the others.
+#[test]
+fn the_last_line_needs_no_end() {
+    let directory = Directory::new("build-last-line");
+    let path = format!("{}/filter", directory.path());
+    let (open, cut) = (directory.file("open", b"a\r\nb\r\na"), directory.file("cut", b"c\r\nb\r"));
+    let (lf, packed) = (directory.file("lf", b"d\na"), directory.file("packed.gz", &gzip(b"e\r\nf")));
+    for (files, input, keys) in [
+        (&[][..], &b"a\r\nb"[..], &["a", "b"][..]),
+        (&[][..], b"a\nb", &["a", "b"]),
+        (&[][..], b"a\r", &["a"]),
+        (&["-z"][..], b"a\r\0b", &["a\r", "b"]),
+        (&[open.as_str(), &cut, &lf, &packed, &open][..], b"", &["a", "b", "c", "d", "e", "f"]),
+    ] {
+        let arguments = [&["--force", "-o", &path], files].concat();
+        assert_eq!(build(&arguments, input)["keys"], keys.len(), "{arguments:?}");
+        holds_all(&path, keys.iter().copied());
+    }
+    // And those before it still have to.
+    fails(&["build", "--force", "-o", &path], b"a\r\nb\nc", "the line \"b\" ends in LF alone");
+}
+
 #[test]
 fn numbers_go_into_a_bitmap() {
     let directory = Directory::new("build-bitmap");

@@ -133,6 +133,9 @@ fn line_ends_are_what_they_are() {
     let directory = Directory::new("check-ends");
     let filter = filter_of(&directory, "filter", &["a", "b\nb"]);
     prints(&[&filter], b"a\r\nx\r\n", b"a\r\n", 0);
+    // The last line may have none, and is printed with that of the others.
+    prints(&[&filter], b"x\r\na", b"a\r\n", 0);
+    prints(&[&filter], b"x\na", b"a\n", 0);
     prints(&[&filter, "-z"], b"a\0b\nb\0x\0", b"a\0b\nb\0", 0);
     prints(&[&filter, "--line-ends", "strip"], b"a\r\na\n", b"a\r\na\n", 0);
     prints(&[&filter, "--line-ends", "keep"], b"a\r\na\n", b"a\n", 0);

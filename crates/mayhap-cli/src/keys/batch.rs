@@ -77,7 +77,7 @@ impl Batch {
     }
 
     /// The records, one after the other. Each has its terminator, the last one of the input too, which may not have had
-    /// one there.
+    /// one there: it ends as those before it do.
     pub(crate) fn text(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
