@@ -9,7 +9,7 @@ use mayhap::codec::Existing;
 use mayhap::formats::guava::{GuavaBloom, Sizing};
 use mayhap::hash::SecretKey;
 use mayhap::{Bitmap, BloomFilter, CuckooFilter};
-use run::{Directory, command, fails, mayhap};
+use run::{Directory, command, fails, mayhap, refuses_own_output};
 use serde_json::Value;
 
 /// A filter that isn't wrong within a test.
@@ -142,6 +142,30 @@ fn line_ends_are_what_they_are() {
     let output = mayhap(&["check", &filter], b"a\r\na\n");
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--line-ends strip"));
+}
+
+/// It would read what it prints, and print that again, until the disk is full.
+#[cfg(unix)]
+#[test]
+fn the_output_is_not_read() {
+    let directory = Directory::new("check-own-output");
+    let filter = filter_of(&directory, "filter", &["a"]);
+    let (file, other) = (directory.file("f", b"a\na\n"), directory.file("other", b"a\n"));
+    refuses_own_output(&["check", &filter, &other, &file], &file);
+    refuses_own_output(&["check", &filter, "--json", &file], &file);
+    refuses_own_output(&["check", &filter, "-"], &file);
+    refuses_own_output(&["hash", "-i", &file], &file);
+    refuses_own_output(&["dedup", "-d", &file], &file);
+    // A number comes when all has been read, and another file is none of the inputs.
+    for arguments in [&["check", &filter, "-c", &file][..], &["dedup", "-c", "-q", &file]] {
+        let append = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
+        let status = command(arguments).stdout(append).status().unwrap();
+        assert!(status.success(), "{arguments:?}");
+    }
+    let elsewhere = std::fs::File::create(&other).unwrap();
+    let status = command(&["check", &filter, &file]).stdout(elsewhere).status().unwrap();
+    assert!(status.success());
+    assert_eq!(std::fs::read(&other).unwrap(), b"a\na\n");
 }
 
 #[test]

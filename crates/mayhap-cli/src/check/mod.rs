@@ -89,6 +89,9 @@ Exit codes: 0 some line was found, 1 none, 2 error.";
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let inputs = Inputs::check(&arguments.files)?;
+    if !matches!(arguments.form(), Form::Nothing | Form::Count) {
+        inputs.refuse_own_output()?;
+    }
     let reader = KeyReader::new(&inputs, &arguments.keys)?;
     let paths: Vec<&Path> =
         [&arguments.filter].into_iter().chain(&arguments.more).map(PathBuf::as_path).collect();

@@ -49,6 +49,9 @@ const DEFAULT_MEMORY: u64 = 64 << 20;
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let inputs = Inputs::check(&arguments.files)?;
+    if arguments.wanted() != Wanted::Count {
+        inputs.refuse_own_output()?;
+    }
     let mut options = arguments.keys.clone();
     options.line_ends.get_or_insert(LineEnds::Keep);
     options.time.clone_from(&arguments.time);

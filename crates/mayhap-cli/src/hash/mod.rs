@@ -113,6 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 
 fn hash_input(arguments: &Arguments, writer: &Writer, output: &mut impl Write) -> Result<(), Failure> {
     let inputs = Inputs::check(&arguments.input)?;
+    inputs.refuse_own_output()?;
     let mut reader = KeyReader::new(&inputs, &arguments.keys)?;
     let mut batch = Batch::default();
     while reader.next(&mut batch)? {

@@ -1,15 +1,16 @@
 //! Keys from files and pipes: lines, or one field of each record of a table.
 //!
 //! ```text
-//! source    which files, and what they are packed in
-//! lines     whole lines in large pieces
-//! line_ends where each of them ends
-//! table     one field of CSV, TSV and the like
-//! parquet   one column of a Parquet file, with the feature of that name
-//! reader    all inputs in order, batch by batch; from several threads if need be
-//! ordered   several threads whose answers come out in order
-//! batch     what one step reads: records, and the keys in them
-//! pending   records that wait for a filter's answer
+//! source      which files, and what they are packed in
+//! own_output  whether one of them is what is printed to
+//! lines       whole lines in large pieces
+//! line_ends   where each of them ends
+//! table       one field of CSV, TSV and the like
+//! parquet     one column of a Parquet file, with the feature of that name
+//! reader      all inputs in order, batch by batch; from several threads if need be
+//! ordered     several threads whose answers come out in order
+//! batch       what one step reads: records, and the keys in them
+//! pending     records that wait for a filter's answer
 //! ```
 //!
 //! A *record* is what a command prints or drops, a *key* is what a filter is asked about. In plain input both are the
@@ -20,6 +21,7 @@ mod line_ends;
 mod lines;
 mod options;
 mod ordered;
+mod own_output;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 mod pending;
