@@ -1,6 +1,7 @@
 //! How a command ends: with an answer, or early, and how to say so.
 
 use std::io::{self, Write as _};
+use std::path::Path;
 
 /// What a command that came to its end has to say by its exit code, as grep does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,18 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush())
         .map_err(|error| Failure::from_output(&error))
+}
+
+/// Writes to stdout what is to be said of a file that has been written, if one has. Should that fail, the error says that
+/// the file is there: who only sees the exit code would take it for lost.
+pub(crate) fn print_of(written: Option<&Path>, text: &str) -> Result<(), Failure> {
+    print(text).map_err(|failure| match (failure, written) {
+        (Failure::Message(message), Some(path)) => Failure::Message(format!(
+            "{message}; {} had been written by then, and is complete",
+            path.display()
+        )),
+        (failure, _) => failure,
+    })
 }
 
 /// Prints a line to stderr. That nobody can read it is no reason to stop, and `eprintln!` would panic.

@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args};
 use mayhap::{AnyFilter, MergeError};
 
 use crate::columns::table;
-use crate::failure::{Answer, Failure, print};
+use crate::failure::{Answer, Failure, print_of};
 use crate::filter_file::{FilterFile, Unlock};
 use crate::flags::{DryRun, SummaryFlags};
 use crate::numbers::{format_rate, format_size, group_digits, parse_count, parse_rate, parse_size};
@@ -202,7 +202,7 @@ fn report(arguments: &Arguments, factor: u64, before: &Figures, after: &Figures)
             "before": before.json(),
             "after": after.json(),
         });
-        return print(&format!("{json}\n"));
+        return print_of(written.map(PathBuf::as_path), &format!("{json}\n"));
     }
     let row =
         |label: &str, value: &dyn Fn(&Figures) -> String| [label.to_owned(), value(before), value(after)];
@@ -220,7 +220,7 @@ fn report(arguments: &Arguments, factor: u64, before: &Figures, after: &Figures)
         row("made for", &|figures| group_digits(figures.planned_keys)),
         row("expected rate now", &|figures| format_rate(figures.rate)),
     ]);
-    print(&text)
+    print_of(written.map(PathBuf::as_path), &text)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use mayhap::codec::Kind;
 use mayhap::{AnyFilter, MergeError};
 
 use crate::columns::pairs;
-use crate::failure::{Answer, Failure, print, say};
+use crate::failure::{Answer, Failure, print_of, say};
 use crate::filter_file::{FilterFile, Unlock};
 use crate::flags::SummaryFlags;
 use crate::numbers::{format_rate, format_size, group_digits, parse_rate};
@@ -62,7 +62,7 @@ To fill filters in parallel and unite them, build each with the same -n (of all 
 Scalable filters can't be united, because their rates would add up; nor can cuckoo and d-left ones, in which the keys of \
 both might not find room. Build one filter of all the keys instead.
 
-Exit codes: 0 done, 2 error; nothing is written then.";
+Exit codes: 0 done, 2 error; nothing is written then, unless the message says so.";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
@@ -227,12 +227,12 @@ impl Summary {
                 "over_plan": self.is_over_plan,
                 "warning": warning,
             });
-            return print(&format!("{json}\n"));
+            return print_of(Some(&arguments.output.output), &format!("{json}\n"));
         }
         if let Some(warning) = warning {
             say(&format!("mayhap: warning: {warning}"));
         }
-        print(&pairs(&self.rows(arguments)))
+        print_of(Some(&arguments.output.output), &pairs(&self.rows(arguments)))
     }
 
     fn rows(&self, arguments: &Arguments) -> Vec<[String; 2]> {

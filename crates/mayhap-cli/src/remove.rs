@@ -9,7 +9,7 @@ use mayhap::Digest;
 
 use crate::change::{ChangeOptions, Named, Stuck, state};
 use crate::digests::{Beyond, Spool};
-use crate::failure::{Answer, Failure, print, say};
+use crate::failure::{Answer, Failure, print_of, say};
 use crate::filter_file::FilterFile;
 use crate::keys::{Batch, Inputs, KeyReader, Pending};
 use crate::numbers::{counted, group_digits};
@@ -56,7 +56,7 @@ that was added twice is there until it is removed twice. A counter of a counting
 4 bits) has lost count and stays, and so do keys on such counters; this is warned of. A dual filter can't add again what was removed.
 
 Exit codes: 0 all keys were there and are removed, 1 some were not there (the others are removed, but with --strict), \
-2 error, and the file is as it was.";
+2 error, and the file is as it was unless the message says so.";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
@@ -91,7 +91,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let summary =
         Summary { arguments, found: &found, filter: &change.filter, is_held_back, is_written, start };
     if arguments.how.summary.json {
-        print(&format!("{}\n", summary.json()))?;
+        let written = is_written.then_some(arguments.filter.as_path());
+        print_of(written, &format!("{}\n", summary.json()))?;
     } else if !arguments.how.summary.quiet() {
         say(&summary.text());
     }

@@ -352,6 +352,39 @@ fn strict_changes_nothing_when_a_copy_is_missing() {
     }
 }
 
+/// Exit code 2 alone would say that nothing was done.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_summary_that_cannot_be_printed_says_what_was_written() {
+    let directory = Directory::new("change-full");
+    let path = filter(&directory, "cuckoo", &lines(0..10), "100");
+    let keys = directory.file("keys", &lines(10..20));
+    let (built, merged) = (format!("{}/built", directory.path()), format!("{}/merged", directory.path()));
+    for (arguments, written) in [
+        (&["add", "--json", &path, &keys][..], Some(&path)),
+        (&["remove", "--json", &path, &keys], Some(&path)),
+        (&["add", "--json", "--dry-run", &path, &keys], None),
+        (&["build", "--json", "-o", &built, &keys], Some(&built)),
+        (&["merge", "-o", &merged, &built, &built], Some(&merged)),
+    ] {
+        let before = written.map(fs::read);
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = command(arguments).stdout(full).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains("cannot write the output"), "{arguments:?}: {message}");
+        let Some(written) = written else {
+            assert!(!message.contains("had been written"), "{arguments:?}: {message}");
+            continue;
+        };
+        assert!(
+            message.contains(&format!("{written} had been written by then, and is complete")),
+            "{message}"
+        );
+        assert_ne!(before.and_then(Result::ok), fs::read(written).ok(), "{arguments:?}");
+    }
+}
+
 #[test]
 fn a_copy_is_removed_at_a_time() {
     let directory = Directory::new("remove-copies");

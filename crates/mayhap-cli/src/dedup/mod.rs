@@ -26,7 +26,7 @@ use std::time::Instant;
 
 use mayhap::hash::KeyHasher;
 
-use crate::failure::{Answer, Failure, print, say};
+use crate::failure::{Answer, Failure, print, print_of, say};
 use crate::keys::{Batch, Inputs, KeyReader, LineEnds};
 use crate::numbers::{format_count, format_duration, format_rate, format_size};
 use crate::progress::Progress;
@@ -202,7 +202,9 @@ impl<'a> Job<'a> {
         }
         match (self.arguments.json, self.arguments.quiet.quiet) {
             // The count is in it, and the count is the result.
-            (true, _) if is_counted => print(&format!("{}\n", summary.json()))?,
+            (true, _) if is_counted => {
+                print_of(self.arguments.state.as_deref(), &format!("{}\n", summary.json()))?;
+            }
             (true, _) => self.progress.say(&summary.json()),
             (false, false) => self.progress.say(&summary.text()),
             (false, true) => {}
