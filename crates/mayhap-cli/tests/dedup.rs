@@ -206,6 +206,31 @@ fn more_lines_than_planned_are_warned_about_once() {
     assert_eq!(mayhap(&["dedup", "-n", "1k", "-q"], &input).stderr, b"");
 }
 
+/// Their records would be printed under the names of other fields.
+#[test]
+fn tables_with_other_headers_are_no_one_table() {
+    let directory = Directory::new("dedup-headers");
+    let first = directory.file("t.csv", b"id,url\n1,a\n");
+    let same = directory.file("same.csv", b"\xef\xbb\xbf\"id\",\"url\"\r\n2,b\r\n");
+    let other = directory.file("other.csv", b"url,id\nc,3\n");
+    let output = mayhap(&["dedup", "-q", "-f", "url", &first, &same], b"");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "id,url\n1,a\n2,b\r\n");
+
+    let filter = format!("{}/filter", directory.path());
+    assert!(mayhap(&["build", "-q", "-o", &filter], b"a\nc\n").status.success());
+    for command in [&["dedup", "-q"][..], &["check", &filter]] {
+        let output = mayhap(&[command, &["-f", "url", &first, &other]].concat(), b"");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {message}");
+        let expected = format!("{other} has the fields \"url,id\", and {first} has \"id,url\"");
+        assert!(message.contains(&expected), "{command:?}: {message}");
+        assert!(!String::from_utf8_lossy(&output.stdout).contains('c'), "{command:?}");
+    }
+    // Where no records are printed, it doesn't matter.
+    assert_eq!(mayhap(&["dedup", "-q", "-c", "-f", "url", &first, &other], b"").stdout, b"0\n");
+    assert_eq!(mayhap(&["check", &filter, "-c", "-f", "url", &first, &other], b"").stdout, b"2\n");
+}
+
 /// It finds nothing new any more, and must not take that for good news.
 #[test]
 fn a_full_filter_says_that_it_cannot_tell() {

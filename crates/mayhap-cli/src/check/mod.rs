@@ -11,7 +11,7 @@ use clap::Args;
 use crate::failure::{Answer, Failure, print};
 use crate::filter_file::Unlock;
 use crate::foreign::ForeignOptions;
-use crate::keys::{Batch, Inputs, KeyOptions, KeyReader, Pending};
+use crate::keys::{Batch, Inputs, KeyOptions, KeyReader, OneTable, Pending};
 use crate::numbers::format_count;
 use crate::progress::Progress;
 use question::Questions;
@@ -82,7 +82,7 @@ Examples:
   mayhap check mon.mayhap -F tue.mayhap --which urls.txt   which of the two has it?
   mayhap check --format guava users.bloom names.txt   a filter that Guava wrote
 
-Of a table the whole record is printed, and the header before the first. A bitmap is asked for numbers, one a line.
+Of a table the whole record is printed, and the header before the first; several tables must have the same. A bitmap is asked for numbers, one a line.
 
 Exit codes: 0 some line was found, 1 none, 2 error.";
 
@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Progress::new(inputs.total_bytes(), !arguments.quiet)
     };
     let mut found = 0;
-    let mut header = None;
+    let (mut table, mut header) = (OneTable::default(), None);
     let desks = reader.share_in_order(
         threads(arguments, &inputs),
         || Desk {
@@ -114,9 +114,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         },
         Desk::work,
         |desk, batch| {
-            // Of the first table: what is printed is one table too.
-            if header.is_none() && !batch.header().is_empty() && arguments.form() == Form::Records {
-                header = Some(batch.header().to_vec());
+            if arguments.form() == Form::Records
+                && let Some(first) = table.header(batch)?
+            {
+                header = Some(first.to_vec());
             }
             found += desk.report.print(header.as_mut())?;
             progress.advance(batch.read_bytes(), || format!("{} found", format_count(found)));

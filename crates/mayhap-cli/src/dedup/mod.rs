@@ -27,7 +27,7 @@ use std::time::Instant;
 use mayhap::hash::KeyHasher;
 
 use crate::failure::{Answer, Failure, print, print_of, say};
-use crate::keys::{Batch, Inputs, KeyReader, LineEnds};
+use crate::keys::{Batch, Inputs, KeyReader, LineEnds, OneTable};
 use crate::numbers::{format_count, format_duration, format_rate, format_size};
 use crate::progress::Progress;
 pub(crate) use arguments::Arguments;
@@ -105,7 +105,7 @@ struct Job<'a> {
     state: Option<State>,
     progress: Progress,
     input_bytes: u64,
-    has_header: bool,
+    table: OneTable,
     has_warned: bool,
 }
 
@@ -160,16 +160,16 @@ impl<'a> Job<'a> {
             state,
             progress,
             input_bytes: 0,
-            has_header: false,
+            table: OneTable::default(),
             has_warned: false,
         })
     }
 
     fn pass(&mut self, batch: &Batch) -> Result<(), Failure> {
-        if !self.has_header && !batch.header().is_empty() {
-            // Of the first table: what is printed is one table too.
-            self.has_header = true;
-            self.sieve.write_header(batch.header())?;
+        if self.sieve.wanted() != Wanted::Count
+            && let Some(header) = self.table.header(batch)?
+        {
+            self.sieve.write_header(header)?;
         }
         self.sieve.pass(batch)?;
         if batch.is_drained() {

@@ -11,6 +11,7 @@
 //! ordered     several threads whose answers come out in order
 //! batch       what one step reads: records, and the keys in them
 //! pending     records that wait for a filter's answer
+//! one_table   tables whose records are printed as those of one
 //! ```
 //!
 //! A *record* is what a command prints or drops, a *key* is what a filter is asked about. In plain input both are the
@@ -19,6 +20,7 @@
 mod batch;
 mod line_ends;
 mod lines;
+mod one_table;
 mod options;
 mod ordered;
 mod own_output;
@@ -30,6 +32,7 @@ mod source;
 mod table;
 
 pub(crate) use batch::Batch;
+pub(crate) use one_table::OneTable;
 pub(crate) use options::{KeyOptions, LineEnds};
 pub(crate) use pending::{Pending, Written};
 pub(crate) use reader::KeyReader;
