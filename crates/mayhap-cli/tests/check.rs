@@ -103,6 +103,18 @@ fn json_for_each_record_and_for_the_count() {
     assert_eq!(records, ["a", "é"]);
     assert_eq!(lines[0]["filters"][0], filter.as_str());
 
+    // What is part of the key stays, and what is no text is given by its bytes, as `hash` does.
+    let record = |arguments: &[&str], input: &[u8]| -> Value {
+        let output = mayhap(&[&["check", "--json", "-v", &filter], arguments].concat(), input);
+        serde_json::from_slice(&output.stdout).expect("one JSON object")
+    };
+    assert_eq!(record(&["--line-ends", "keep"], b"k\r\n")["record"], "k\r");
+    assert_eq!(record(&["--line-ends", "strip"], b"k\r\n")["record"], "k");
+    assert_eq!(record(&["-z"], b"k\r\n\0")["record"], "k\r\n");
+    assert_eq!(record(&["--csv", "-f", "1"], b"k,\"l\nm\"\r\n")["record"], "k,\"l\nm\"");
+    let bytes = record(&[], b"\xffk\n");
+    assert_eq!((&bytes["record_bytes"], bytes.get("record")), (&"ff6b".into(), None));
+
     let output = mayhap(&["check", "--json", "-c", &filter], b"a\nx\n");
     let count: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&count["records"], &count["found"]), (&2.into(), &1.into()));

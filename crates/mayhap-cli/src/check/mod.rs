@@ -59,7 +59,8 @@ pub(crate) struct Arguments {
     #[arg(short, long, conflicts_with_all = ["count", "json", "which"])]
     quiet: bool,
 
-    /// Write one JSON object for each line, or one for the count
+    /// Write one JSON object for each line, or one for the count; a line that is no text stands in `record_bytes`, in
+    /// hexadecimal digits
     #[arg(long)]
     json: bool,
 
@@ -154,17 +155,16 @@ struct Desk<'a> {
 impl Desk<'_> {
     /// Asks for all records of a batch, and keeps what is to be printed.
     fn work(&mut self, batch: &Batch) -> Result<(), Failure> {
-        let text = batch.text();
         batch.in_groups(|keys, places| {
             self.questions.push(keys)?;
-            if self.pending.push_all(places) { self.answer(text) } else { Ok(()) }
+            if self.pending.push_all(places) { self.answer(batch) } else { Ok(()) }
         })?;
-        self.answer(text)
+        self.answer(batch)
     }
 
-    fn answer(&mut self, text: &[u8]) -> Result<(), Failure> {
+    fn answer(&mut self, batch: &Batch) -> Result<(), Failure> {
         self.questions.ask(self.pending.len());
-        self.report.take(text, &mut self.pending, &self.questions)
+        self.report.take(batch, &mut self.pending, &self.questions)
     }
 }
 

@@ -174,6 +174,22 @@ impl Batch {
         }
     }
 
+    /// A record without what ends it: of a line that is the key; of a table a line end is no part of any field.
+    pub(crate) fn bare(&self, place: Range<usize>) -> &[u8] {
+        let record = &self.text()[place];
+        match &self.layout {
+            Layout::Lines { ends, .. } => {
+                // The terminator is always there, and what is wrong with a line was said when its key was looked for.
+                let line = record.split_last().map_or(record, |(_, line)| line);
+                self.key_of(line, *ends).unwrap_or(line)
+            }
+            Layout::Table(_) => {
+                let record = record.strip_suffix(b"\n").unwrap_or(record);
+                record.strip_suffix(b"\r").unwrap_or(record)
+            }
+        }
+    }
+
     #[inline]
     fn key_of<'line>(&self, line: &'line [u8], ends: Ends) -> Result<&'line [u8], Failure> {
         let stripped = line.strip_suffix(b"\r");
