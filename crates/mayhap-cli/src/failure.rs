@@ -3,6 +3,8 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use mayhap::codec::FileError;
+
 /// What a command that came to its end has to say by its exit code, as grep does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
@@ -22,6 +24,14 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// A file that is not to be replaced.
+    pub(crate) fn is_there(path: &Path) -> Self {
+        Self::Message(format!(
+            "{} is there already; --force replaces it, or choose another name",
+            path.display()
+        ))
+    }
+
     /// A failure to write results.
     pub(crate) fn from_output(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
@@ -34,7 +44,11 @@ impl Failure {
 
 impl From<mayhap::Error> for Failure {
     fn from(error: mayhap::Error) -> Self {
-        Self::Message(error.to_string())
+        match error {
+            // Another process was faster, for the file wasn't there when the command began.
+            mayhap::Error::File(FileError::AlreadyExists { path }) => Self::is_there(&path),
+            _ => Self::Message(error.to_string()),
+        }
     }
 }
 

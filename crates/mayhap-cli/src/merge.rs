@@ -82,7 +82,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
                 first,
                 combine(so_far, next, arguments.intersect).map_err(|reason| {
                     let (first, path) = (first.display(), input.path.display());
-                    Failure::Message(format!("{path} can't be merged with {first}: {reason}"))
+                    // In the order in which the reason speaks of them.
+                    Failure::Message(format!("{first} can't be merged with {path}: {reason}"))
                 })?,
             ),
         });
