@@ -304,6 +304,18 @@ fn the_last_line_needs_no_end() {
 }
 
 #[test]
+fn one_key_is_one_key() {
+    let directory = Directory::new("build-one");
+    let path = format!("{}/filter", directory.path());
+    let output = mayhap(&["build", "-o", &path], b"a\n");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("bloom with 1 different key\n"), "{text}");
+    let output = mayhap(&["dedup", "-c"], b"a\na\n");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("2 lines read, 1 repeat, 1 new"), "{text}");
+}
+
+#[test]
 fn numbers_go_into_a_bitmap() {
     let directory = Directory::new("build-bitmap");
     let path = format!("{}/numbers", directory.path());
@@ -370,7 +382,10 @@ fn hash_functions_seeds_and_secret_keys() {
 fn a_window_remembers_the_last_keys() {
     let directory = Directory::new("build-window");
     let path = format!("{}/filter", directory.path());
-    build(&["--kind", "window", "-n", "1000", "-o", &path], &numbered_lines(10_000));
+    let summary = build(&["--kind", "window", "-n", "1000", "-o", &path], &numbered_lines(10_000));
+    // What it holds, not what has passed.
+    let (keys, lines) = (summary["keys"].as_u64().unwrap(), summary["lines"].as_u64().unwrap());
+    assert!((1_000..1_500).contains(&keys) && lines == 10_000, "{summary}");
     holds_all(&path, (9_000..10_000).map(|i| format!("https://example.org/{i}")));
     let filter = AnyFilter::open(&path).unwrap();
     let old = (0..8_000).filter(|i| filter.contains(&format!("https://example.org/{i}"))).count();

@@ -78,10 +78,11 @@ impl Summary {
     /// A few lines for a person.
     pub(super) fn text(&self) -> String {
         let (new, repeats) = (group_digits(self.new), group_digits(self.repeats()));
+        let as_repeats = if self.repeats() == 1 { "as a repeat" } else { "as repeats" };
         let what = match self.wanted {
-            Wanted::New => format!("{new} printed, {repeats} dropped as repeats"),
-            Wanted::Repeats => format!("{repeats} printed as repeats, {new} new"),
-            Wanted::Count => format!("{repeats} repeats, {new} new"),
+            Wanted::New => format!("{new} printed, {repeats} dropped {as_repeats}"),
+            Wanted::Repeats => format!("{repeats} printed {as_repeats}, {new} new"),
+            Wanted::Count => format!("{}, {new} new", counted(self.repeats(), "repeat")),
         };
         let window = self
             .window
