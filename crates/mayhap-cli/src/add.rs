@@ -1,6 +1,6 @@
 //! `mayhap add`: more keys into a filter file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use mayhap::{AnyFilter, Digest, DualBloom, InsertError};
 
 use crate::change::{ChangeOptions, Named, Refused, Stuck, explain_by_name, explain_insert, state};
 use crate::digests::{Beyond, Spool, Tally, one_by_one, stream};
-use crate::failure::{Answer, Failure, print, say};
+use crate::failure::{Answer, Failure, print_of, say};
 use crate::filter_file::{FilterFile, insert_foreign};
 use crate::keys::{Batch, Inputs, KeyReader, Pending};
 use crate::numbers::{counted, format_rate, group_digits};
@@ -63,7 +63,7 @@ a counter of a counting filter that came to its maximum: a key that was added so
 A dual filter can't add what was removed from it, nor what looks like it. Such keys are named and left out.
 
 Exit codes: 0 the keys are in the filter, 1 a dual filter refused some (the others are in it), 2 error, and the file is as \
-it was.";
+it was unless the message says so.";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let seconds = start.elapsed().as_secs_f64();
     let summary = Summary { arguments, added, filter: &change.filter, stuck_before, seconds };
     if arguments.how.summary.json {
-        print(&format!("{}\n", summary.json()))?;
+        print_of(summary.written(), &format!("{}\n", summary.json()))?;
     } else if !arguments.how.summary.quiet() {
         say(&summary.text());
     }
@@ -272,6 +272,12 @@ struct Summary<'a> {
 }
 
 impl Summary<'_> {
+    /// The file, if it was changed.
+    fn written(&self) -> Option<&Path> {
+        let is_written = self.added.has_changed && !self.arguments.how.rehearsal.dry_run;
+        is_written.then_some(self.arguments.filter.as_path())
+    }
+
     fn text(&self) -> String {
         let Added { new, keys, has_changed, ref refused, .. } = self.added;
         let path = self.arguments.filter.display();
@@ -333,7 +339,7 @@ impl Summary<'_> {
             "new": self.added.new,
             "refused": self.added.refused.count(),
             "refused_first": self.added.refused.first(),
-            "written": self.added.has_changed && !self.arguments.how.rehearsal.dry_run,
+            "written": self.written().is_some(),
             "keys_now": self.filter.estimated_len(),
             "rate_now": self.filter.expected_rate(),
             "planned_keys": planned.map(mayhap::AnyFilter::planned_keys),

@@ -8,7 +8,7 @@ use mayhap::{AnyFilter, ScalableCuckoo};
 
 use crate::change::Change;
 use crate::columns::table;
-use crate::failure::{Answer, Failure, print};
+use crate::failure::{Answer, Failure, print_of};
 use crate::filter_file::{FilterFile, Unlock};
 use crate::flags::{DryRun, SummaryFlags};
 use crate::numbers::{counted, format_rate, format_size, group_digits};
@@ -59,7 +59,7 @@ Examples:
 Layers are given back from the newest to the second. The first stays, as large as it was made (`build -n`); layers stay, \
 too, if the older ones have no room for what they hold.
 
-Exit codes: 0 done (also if there was nothing to give back: the file is then as it was), 2 error, and the file is as it was.";
+Exit codes: 0 done (also if there was nothing to give back: the file is then as it was), 2 error, and the file is as it was unless the message says so.";
 
 /// Buckets or fingerprints that are looked at before the progress is drawn anew.
 const STEP: u64 = 1 << 16;
@@ -186,7 +186,7 @@ fn report(
             "before": before.json(),
             "after": after.json(),
         });
-        return print(&format!("{json}\n"));
+        return print_of(written, &format!("{json}\n"));
     }
     let dropped = counted((before.layers - after.layers) as u64, "layer");
     let shown = arguments.filter.display();
@@ -206,5 +206,5 @@ fn report(
         row("room for", &|figures| group_digits(figures.capacity)),
         row("expected rate now", &|figures| format_rate(figures.rate)),
     ]);
-    print(&text)
+    print_of(written, &text)
 }

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use mayhap::Bitmap;
 
 use crate::columns::pairs;
-use crate::failure::{Answer, Failure, print, say};
+use crate::failure::{Answer, Failure, print_of, say};
 use crate::filter_file::{FilterFile, Unlock};
 use crate::flags::SummaryFlags;
 use crate::foreign::{
@@ -226,7 +226,7 @@ fn report(arguments: &Arguments, bytes: u64, load: Option<String>) -> Result<Ans
         say(text.trim_end());
         return Ok(Answer::Yes);
     }
-    print(&text).map(|()| Answer::Yes)
+    print_of(Some(output), &text).map(|()| Answer::Yes)
 }
 
 impl Target {

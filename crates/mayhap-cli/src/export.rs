@@ -7,7 +7,7 @@ use mayhap::codec::Kind;
 use mayhap::formats::ForeignFile;
 
 use crate::columns::pairs;
-use crate::failure::{Answer, Failure, print, say};
+use crate::failure::{Answer, Failure, print_of, say};
 use crate::filter_file::kind_of;
 use crate::flags::SummaryFlags;
 use crate::foreign::{
@@ -115,5 +115,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         say(text.trim_end());
         return Ok(Answer::Yes);
     }
-    print(&text).map(|()| Answer::Yes)
+    print_of(Some(&arguments.output.output), &text).map(|()| Answer::Yes)
 }

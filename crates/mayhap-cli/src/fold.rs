@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args};
 use mayhap::{AnyFilter, MergeError};
 
 use crate::columns::table;
-use crate::failure::{Answer, Failure, print};
+use crate::failure::{Answer, Failure, print_of, say};
 use crate::filter_file::{FilterFile, Unlock};
 use crate::flags::{DryRun, SummaryFlags};
 use crate::numbers::{format_rate, format_size, group_digits, parse_count, parse_rate, parse_size};
@@ -195,14 +195,27 @@ impl Figures {
 
 fn report(arguments: &Arguments, factor: u64, before: &Figures, after: &Figures) -> Result<(), Failure> {
     let written = arguments.output.as_ref().filter(|_| !arguments.rehearsal.dry_run);
+    // Folding never makes a rate better.
+    let warning = arguments.rate.filter(|rate| after.rate > *rate).map(|rate| {
+        format!(
+            "the rate was {} before, above the {} asked for, and folding can't make it better; build a larger filter from \
+             the keys",
+            format_rate(before.rate),
+            format_rate(rate)
+        )
+    });
     if arguments.summary.json {
         let json = serde_json::json!({
             "output": written.map(|path| path.to_string_lossy()),
             "factor": factor,
             "before": before.json(),
             "after": after.json(),
+            "warning": warning,
         });
-        return print(&format!("{json}\n"));
+        return print_of(written.map(PathBuf::as_path), &format!("{json}\n"));
+    }
+    if let Some(warning) = warning {
+        say(&format!("mayhap: warning: {warning}"));
     }
     let row =
         |label: &str, value: &dyn Fn(&Figures) -> String| [label.to_owned(), value(before), value(after)];
@@ -220,7 +233,7 @@ fn report(arguments: &Arguments, factor: u64, before: &Figures, after: &Figures)
         row("made for", &|figures| group_digits(figures.planned_keys)),
         row("expected rate now", &|figures| format_rate(figures.rate)),
     ]);
-    print(&text)
+    print_of(written.map(PathBuf::as_path), &text)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use mayhap::codec::{Header, save_bytes};
 use mayhap::formats::ForeignFile;
 
 use crate::columns::pairs;
-use crate::failure::{Answer, Failure, print, say};
+use crate::failure::{Answer, Failure, print, print_of, say};
 use crate::flags::Quiet;
 use crate::foreign::{Details, Facts, FormatName, Item, KeyType, Selection, native_file, read};
 use crate::numbers::format_size;
@@ -119,10 +119,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     if arguments.json {
         let mut json = facts.json();
         json.insert("output".to_owned(), output.output.to_string_lossy().into());
-        return print(&format!("{}\n", serde_json::Value::from(json))).map(|()| Answer::Yes);
+        return print_of(Some(&output.output), &format!("{}\n", serde_json::Value::from(json)))
+            .map(|()| Answer::Yes);
     }
     let written = [["written".to_owned(), output.output.display().to_string()]];
-    print(&pairs(&[&written[..], &facts.rows()].concat())).map(|()| Answer::Yes)
+    print_of(Some(&output.output), &pairs(&[&written[..], &facts.rows()].concat())).map(|()| Answer::Yes)
 }
 
 /// Whether a payload would come out as it came in. Older versions of RedisBloom wrote others.
@@ -151,7 +152,7 @@ fn save_native(arguments: &Arguments, output: &Output, file: &[u8]) -> Result<An
             "bytes": file.len(),
             "needs_key": needs_key,
         });
-        return print(&format!("{json}\n")).map(|()| Answer::Yes);
+        return print_of(Some(&output.output), &format!("{json}\n")).map(|()| Answer::Yes);
     }
     let mut rows = vec![
         ["written".to_owned(), output.output.display().to_string()],
@@ -161,7 +162,7 @@ fn save_native(arguments: &Arguments, output: &Output, file: &[u8]) -> Result<An
     if needs_key {
         rows.push(["to be asked with".to_owned(), "--key-file and the secret key of that server".to_owned()]);
     }
-    print(&pairs(&rows)).map(|()| Answer::Yes)
+    print_of(Some(&output.output), &pairs(&rows)).map(|()| Answer::Yes)
 }
 
 fn list(arguments: &Arguments, items: &[Item<'_>]) -> Result<Answer, Failure> {

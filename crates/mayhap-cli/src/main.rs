@@ -23,6 +23,7 @@ mod foreign;
 mod hash;
 mod import;
 mod info;
+mod json_bytes;
 mod keys;
 mod lock;
 mod man;

@@ -8,7 +8,7 @@ use mayhap::codec::Kind;
 use mayhap::{AnyFilter, MergeError};
 
 use crate::columns::pairs;
-use crate::failure::{Answer, Failure, print, say};
+use crate::failure::{Answer, Failure, print_of, say};
 use crate::filter_file::{FilterFile, Unlock};
 use crate::flags::SummaryFlags;
 use crate::numbers::{format_rate, format_size, group_digits, parse_rate};
@@ -64,7 +64,7 @@ Scalable filters can't be united, because their rates would add up; nor can cuck
 both might not find room. Build one filter of all the keys instead. Of dual filters, what was removed from one is removed \
 from the result, whatever the others have.
 
-Exit codes: 0 done, 2 error; nothing is written then.";
+Exit codes: 0 done, 2 error; nothing is written then, unless the message says so.";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
@@ -84,7 +84,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
                 first,
                 combine(so_far, next, arguments.intersect).map_err(|reason| {
                     let (first, path) = (first.display(), input.path.display());
-                    Failure::Message(format!("{path} can't be merged with {first}: {reason}"))
+                    // In the order in which the reason speaks of them.
+                    Failure::Message(format!("{first} can't be merged with {path}: {reason}"))
                 })?,
             ),
         });
@@ -239,12 +240,12 @@ impl Summary {
                 "over_plan": self.is_over_plan,
                 "warning": (!warnings.is_empty()).then(|| warnings.join("; ")),
             });
-            return print(&format!("{json}\n"));
+            return print_of(Some(&arguments.output.output), &format!("{json}\n"));
         }
         for warning in warnings {
             say(&format!("mayhap: warning: {warning}"));
         }
-        print(&pairs(&self.rows(arguments)))
+        print_of(Some(&arguments.output.output), &pairs(&self.rows(arguments)))
     }
 
     fn rows(&self, arguments: &Arguments) -> Vec<[String; 2]> {

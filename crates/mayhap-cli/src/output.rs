@@ -63,9 +63,7 @@ pub(crate) fn check(path: &Path, force: bool) -> Result<(), Failure> {
         Ok(found) if found.is_dir() => {
             Err(Failure::Message(format!("{shown} is a directory; name a file in it")))
         }
-        Ok(_) if !force => Err(Failure::Message(format!(
-            "{shown} is there already; --force replaces it, or choose another name"
-        ))),
+        Ok(_) if !force => Err(Failure::is_there(path)),
         Ok(_) => try_directory(path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let directory = directory_of(path);

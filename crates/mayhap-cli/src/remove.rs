@@ -9,7 +9,7 @@ use mayhap::Digest;
 
 use crate::change::{ChangeOptions, Named, Stuck, state};
 use crate::digests::{Beyond, Spool};
-use crate::failure::{Answer, Failure, print, say};
+use crate::failure::{Answer, Failure, print_of, say};
 use crate::filter_file::FilterFile;
 use crate::keys::{Batch, Inputs, KeyReader, Pending};
 use crate::numbers::{counted, group_digits};
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Change nothing if a key is not there
+    /// Change nothing if a key is not there, or not as often as it is to be removed
     #[arg(long)]
     strict: bool,
 
@@ -58,7 +58,7 @@ that was added twice is there until it is removed twice. A counter of a counting
 and hides more of its other keys with each removal: beyond those it was made for this is warned of, too.
 
 Exit codes: 0 all keys were there and are removed, 1 some were not there (the others are removed, but with --strict), \
-2 error, and the file is as it was.";
+2 error, and the file is as it was unless the message says so.";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.how.summary.quiet());
     let (spool, mut found) = ask(arguments, reader, &progress, &change.filter)?;
     progress.finish();
-    let is_held_back = arguments.strict && found.absent.count() > 0;
+    let mut is_held_back = arguments.strict && found.absent.count() > 0;
     if !is_held_back {
         let remove = |digests: &[Digest]| {
             let removed = change.filter.remove_hashes(digests)?;
@@ -79,15 +79,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             Ok(())
         };
         spool.give(arguments.copies, arguments.how.summary.quiet(), remove)?;
-        if found.removed > 0 && !arguments.how.rehearsal.dry_run {
-            change.save()?;
+        // Only now is it known of keys that come more often than they are there, or that looked like others.
+        is_held_back = arguments.strict && found.taken > 0;
+        if is_held_back {
+            found.removed = 0;
+            arguments.how.undo(&mut change)?;
         }
     }
-    let is_written = !is_held_back && found.removed > 0 && !arguments.how.rehearsal.dry_run;
+    let is_written = found.removed > 0 && !arguments.how.rehearsal.dry_run;
+    if is_written {
+        change.save()?;
+    }
     let summary =
         Summary { arguments, found: &found, filter: &change.filter, is_held_back, is_written, start };
     if arguments.how.summary.json {
-        print(&format!("{}\n", summary.json()))?;
+        let written = is_written.then_some(arguments.filter.as_path());
+        print_of(written, &format!("{}\n", summary.json()))?;
     } else if !arguments.how.summary.quiet() {
         say(&summary.text());
     }
@@ -193,11 +200,16 @@ impl Summary<'_> {
         let path = self.arguments.filter.display();
         let mut text = absent.lines("not there");
         if self.is_held_back {
+            let (count, what) = match absent.count() {
+                0 => (*taken, " would not be there any more when the others are removed"),
+                1 => (1, " is not there"),
+                many => (many, " are not there"),
+            };
             return text
                 + &format!(
-                    "mayhap: {path}: {} of {} not there; nothing was changed, as --strict asks",
-                    group_digits(absent.count()),
-                    counted(*keys, "key") + if absent.count() == 1 { " is" } else { " are" }
+                    "mayhap: {path}: {} of {}{what}; nothing was changed, as --strict asks",
+                    group_digits(count),
+                    counted(*keys, "key")
                 );
         }
         let verb = if self.arguments.how.rehearsal.dry_run { "would be removed" } else { "removed" };
@@ -240,7 +252,7 @@ impl Summary<'_> {
             "absent": self.found.absent.count(),
             "absent_first": self.found.absent.first(),
             "removed": self.found.removed,
-            "taken_before": self.found.taken,
+            "taken": self.found.taken,
             "written": self.is_written,
             "keys_now": self.filter.estimated_len(),
             "rate_now": self.filter.expected_rate(),

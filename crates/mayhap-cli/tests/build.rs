@@ -281,6 +281,40 @@ fn line_ends_are_no_part_of_a_key_and_must_not_be_mixed() {
     assert_eq!(build(&["--force", "-o", &path, "--line-ends", "keep"], b"a\r\nb\na\n")["keys"], 3);
 }
 
+/// As many editors leave it on Windows. A line without an end doesn't end otherwise than the others.
+#[test]
+fn the_last_line_needs_no_end() {
+    let directory = Directory::new("build-last-line");
+    let path = format!("{}/filter", directory.path());
+    let (open, cut) = (directory.file("open", b"a\r\nb\r\na"), directory.file("cut", b"c\r\nb\r"));
+    let (lf, packed) = (directory.file("lf", b"d\na"), directory.file("packed.gz", &gzip(b"e\r\nf")));
+    for (files, input, keys) in [
+        (&[][..], &b"a\r\nb"[..], &["a", "b"][..]),
+        (&[][..], b"a\nb", &["a", "b"]),
+        (&[][..], b"a\r", &["a"]),
+        (&["-z"][..], b"a\r\0b", &["a\r", "b"]),
+        (&[open.as_str(), &cut, &lf, &packed, &open][..], b"", &["a", "b", "c", "d", "e", "f"]),
+    ] {
+        let arguments = [&["--force", "-o", &path], files].concat();
+        assert_eq!(build(&arguments, input)["keys"], keys.len(), "{arguments:?}");
+        holds_all(&path, keys.iter().copied());
+    }
+    // And those before it still have to.
+    fails(&["build", "--force", "-o", &path], b"a\r\nb\nc", "the line \"b\" ends in LF alone");
+}
+
+#[test]
+fn one_key_is_one_key() {
+    let directory = Directory::new("build-one");
+    let path = format!("{}/filter", directory.path());
+    let output = mayhap(&["build", "-o", &path], b"a\n");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("bloom with 1 different key\n"), "{text}");
+    let output = mayhap(&["dedup", "-c"], b"a\na\n");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("2 lines read, 1 repeat, 1 new"), "{text}");
+}
+
 #[test]
 fn numbers_go_into_a_bitmap() {
     let directory = Directory::new("build-bitmap");
@@ -348,7 +382,10 @@ fn hash_functions_seeds_and_secret_keys() {
 fn a_window_remembers_the_last_keys() {
     let directory = Directory::new("build-window");
     let path = format!("{}/filter", directory.path());
-    build(&["--kind", "window", "-n", "1000", "-o", &path], &numbered_lines(10_000));
+    let summary = build(&["--kind", "window", "-n", "1000", "-o", &path], &numbered_lines(10_000));
+    // What it holds, not what has passed.
+    let (keys, lines) = (summary["keys"].as_u64().unwrap(), summary["lines"].as_u64().unwrap());
+    assert!((1_000..1_500).contains(&keys) && lines == 10_000, "{summary}");
     holds_all(&path, (9_000..10_000).map(|i| format!("https://example.org/{i}")));
     let filter = AnyFilter::open(&path).unwrap();
     let old = (0..8_000).filter(|i| filter.contains(&format!("https://example.org/{i}"))).count();

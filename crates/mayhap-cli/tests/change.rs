@@ -226,7 +226,7 @@ fn a_dual_filter_says_when_it_hides_too_much() {
     };
     // As many removals as it was made for.
     let summary = run_json(&["remove", &path], &lines(0..1_000), 0);
-    assert_eq!((&summary["warning"], &summary["taken_before"]), (&Value::Null, &0.into()), "{summary}");
+    assert_eq!((&summary["warning"], &summary["taken"]), (&Value::Null, &0.into()), "{summary}");
     assert!(!text(&["add", &path], &lines(0..1)).contains("warning"));
     assert!(text(&["info", &path], b"").contains("over plan   no"));
     assert!(text(&["verify", "--no-keys", &path], b"").contains("keeps its promise"));
@@ -237,7 +237,7 @@ fn a_dual_filter_says_when_it_hides_too_much() {
     assert!(said.contains("mayhap: warning: about ") && said.contains(warning), "{said}");
     let summary = run_json(&["remove", &path], &lines(1_000..3_000), 1);
     assert!(summary["warning"].as_str().unwrap().contains(warning), "{summary}");
-    let sum = ["absent", "removed", "taken_before"].map(|field| summary[field].as_u64().unwrap());
+    let sum = ["absent", "removed", "taken"].map(|field| summary[field].as_u64().unwrap());
     assert_eq!(sum.iter().sum::<u64>(), 2_000, "{summary}");
     let said = text(&["add", &path], &lines(20_000..20_001));
     assert!(said.contains(warning) && !said.contains("more keys than it was made for"), "{said}");
@@ -355,6 +355,66 @@ fn keys_that_are_not_there_are_named_and_left_alone() {
     let text = mayhap(&["remove", "--strict", &path], &absent).stderr;
     let text = String::from_utf8_lossy(&text);
     assert_eq!(text.matches("not there: absent").count(), 10, "{text}");
+}
+
+/// All of them, or none: also when a key is there, and not as often as it comes.
+#[test]
+fn strict_changes_nothing_when_a_copy_is_missing() {
+    let directory = Directory::new("remove-strict-copies");
+    for kind in REMOVING.into_iter().filter(|kind| *kind != "dual") {
+        let path = filter(&directory, kind, b"a\nb\n", "100");
+        let before = fs::read(&path).unwrap();
+        let output = mayhap(&["remove", "--strict", "--copies", &path], b"b\na\nb\n");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{kind}: {text}");
+        let expected = "1 of 3 keys would not be there any more when the others are removed; nothing was changed, as \
+                        --strict asks";
+        assert!(text.contains(expected), "{kind}: {text}");
+        assert_eq!(fs::read(&path).unwrap(), before, "{kind}");
+
+        // What is said of the filter is what the file holds.
+        let summary = run_json(&["remove", "--strict", "--copies", &path], b"b\nb\n", 1);
+        assert_eq!((&summary["removed"], &summary["taken"]), (&0.into(), &1.into()), "{kind}");
+        assert_eq!((&summary["written"], &summary["keys_now"]), (&false.into(), &2.into()), "{kind}");
+        assert_eq!(fs::read(&path).unwrap(), before, "{kind}");
+
+        // Once each, all are there.
+        let summary = run_json(&["remove", "--strict", "--copies", &path], b"b\na\n", 0);
+        assert_eq!((&summary["removed"], &summary["written"]), (&2.into(), &true.into()), "{kind}");
+    }
+}
+
+/// Exit code 2 alone would say that nothing was done.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_summary_that_cannot_be_printed_says_what_was_written() {
+    let directory = Directory::new("change-full");
+    let path = filter(&directory, "cuckoo", &lines(0..10), "100");
+    let keys = directory.file("keys", &lines(10..20));
+    let (built, merged) = (format!("{}/built", directory.path()), format!("{}/merged", directory.path()));
+    for (arguments, written) in [
+        (&["add", "--json", &path, &keys][..], Some(&path)),
+        (&["remove", "--json", &path, &keys], Some(&path)),
+        (&["add", "--json", "--dry-run", &path, &keys], None),
+        (&["build", "--json", "-o", &built, &keys], Some(&built)),
+        (&["merge", "-o", &merged, &built, &built], Some(&merged)),
+    ] {
+        let before = written.map(fs::read);
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = command(arguments).stdout(full).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains("cannot write the output"), "{arguments:?}: {message}");
+        let Some(written) = written else {
+            assert!(!message.contains("had been written"), "{arguments:?}: {message}");
+            continue;
+        };
+        assert!(
+            message.contains(&format!("{written} had been written by then, and is complete")),
+            "{message}"
+        );
+        assert_ne!(before.and_then(Result::ok), fs::read(written).ok(), "{arguments:?}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use mayhap::codec::Existing;
 use mayhap::formats::guava::{GuavaBloom, Sizing};
 use mayhap::hash::SecretKey;
 use mayhap::{Bitmap, BloomFilter, CuckooFilter};
-use run::{Directory, command, fails, mayhap};
+use run::{Directory, command, fails, mayhap, refuses_own_output};
 use serde_json::Value;
 
 /// A filter that isn't wrong within a test.
@@ -103,6 +103,18 @@ fn json_for_each_record_and_for_the_count() {
     assert_eq!(records, ["a", "é"]);
     assert_eq!(lines[0]["filters"][0], filter.as_str());
 
+    // What is part of the key stays, and what is no text is given by its bytes, as `hash` does.
+    let record = |arguments: &[&str], input: &[u8]| -> Value {
+        let output = mayhap(&[&["check", "--json", "-v", &filter], arguments].concat(), input);
+        serde_json::from_slice(&output.stdout).expect("one JSON object")
+    };
+    assert_eq!(record(&["--line-ends", "keep"], b"k\r\n")["record"], "k\r");
+    assert_eq!(record(&["--line-ends", "strip"], b"k\r\n")["record"], "k");
+    assert_eq!(record(&["-z"], b"k\r\n\0")["record"], "k\r\n");
+    assert_eq!(record(&["--csv", "-f", "1"], b"k,\"l\nm\"\r\n")["record"], "k,\"l\nm\"");
+    let bytes = record(&[], b"\xffk\n");
+    assert_eq!((&bytes["record_bytes"], bytes.get("record")), (&"ff6b".into(), None));
+
     let output = mayhap(&["check", "--json", "-c", &filter], b"a\nx\n");
     let count: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&count["records"], &count["found"]), (&2.into(), &1.into()));
@@ -133,12 +145,39 @@ fn line_ends_are_what_they_are() {
     let directory = Directory::new("check-ends");
     let filter = filter_of(&directory, "filter", &["a", "b\nb"]);
     prints(&[&filter], b"a\r\nx\r\n", b"a\r\n", 0);
+    // The last line may have none, and is printed with that of the others.
+    prints(&[&filter], b"x\r\na", b"a\r\n", 0);
+    prints(&[&filter], b"x\na", b"a\n", 0);
     prints(&[&filter, "-z"], b"a\0b\nb\0x\0", b"a\0b\nb\0", 0);
     prints(&[&filter, "--line-ends", "strip"], b"a\r\na\n", b"a\r\na\n", 0);
     prints(&[&filter, "--line-ends", "keep"], b"a\r\na\n", b"a\n", 0);
     let output = mayhap(&["check", &filter], b"a\r\na\n");
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--line-ends strip"));
+}
+
+/// It would read what it prints, and print that again, until the disk is full.
+#[cfg(unix)]
+#[test]
+fn the_output_is_not_read() {
+    let directory = Directory::new("check-own-output");
+    let filter = filter_of(&directory, "filter", &["a"]);
+    let (file, other) = (directory.file("f", b"a\na\n"), directory.file("other", b"a\n"));
+    refuses_own_output(&["check", &filter, &other, &file], &file);
+    refuses_own_output(&["check", &filter, "--json", &file], &file);
+    refuses_own_output(&["check", &filter, "-"], &file);
+    refuses_own_output(&["hash", "-i", &file], &file);
+    refuses_own_output(&["dedup", "-d", &file], &file);
+    // A number comes when all has been read, and another file is none of the inputs.
+    for arguments in [&["check", &filter, "-c", &file][..], &["dedup", "-c", "-q", &file]] {
+        let append = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
+        let status = command(arguments).stdout(append).status().unwrap();
+        assert!(status.success(), "{arguments:?}");
+    }
+    let elsewhere = std::fs::File::create(&other).unwrap();
+    let status = command(&["check", &filter, &file]).stdout(elsewhere).status().unwrap();
+    assert!(status.success());
+    assert_eq!(std::fs::read(&other).unwrap(), b"a\na\n");
 }
 
 #[test]

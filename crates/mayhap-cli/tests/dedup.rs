@@ -206,6 +206,56 @@ fn more_lines_than_planned_are_warned_about_once() {
     assert_eq!(mayhap(&["dedup", "-n", "1k", "-q"], &input).stderr, b"");
 }
 
+/// Their records would be printed under the names of other fields.
+#[test]
+fn tables_with_other_headers_are_no_one_table() {
+    let directory = Directory::new("dedup-headers");
+    let first = directory.file("t.csv", b"id,url\n1,a\n");
+    let same = directory.file("same.csv", b"\xef\xbb\xbf\"id\",\"url\"\r\n2,b\r\n");
+    let other = directory.file("other.csv", b"url,id\nc,3\n");
+    let output = mayhap(&["dedup", "-q", "-f", "url", &first, &same], b"");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "id,url\n1,a\n2,b\r\n");
+
+    let filter = format!("{}/filter", directory.path());
+    assert!(mayhap(&["build", "-q", "-o", &filter], b"a\nc\n").status.success());
+    for command in [&["dedup", "-q"][..], &["check", &filter]] {
+        let output = mayhap(&[command, &["-f", "url", &first, &other]].concat(), b"");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {message}");
+        let expected = format!("{other} has the fields \"url,id\", and {first} has \"id,url\"");
+        assert!(message.contains(&expected), "{command:?}: {message}");
+        assert!(!String::from_utf8_lossy(&output.stdout).contains('c'), "{command:?}");
+    }
+    // Where no records are printed, it doesn't matter.
+    assert_eq!(mayhap(&["dedup", "-q", "-c", "-f", "url", &first, &other], b"").stdout, b"0\n");
+    assert_eq!(mayhap(&["check", &filter, "-c", "-f", "url", &first, &other], b"").stdout, b"2\n");
+}
+
+/// It finds nothing new any more, and must not take that for good news.
+#[test]
+fn a_full_filter_says_that_it_cannot_tell() {
+    let directory = Directory::new("dedup-full");
+    let input = numbered_lines(50_000);
+    for planned in ["10", "1k"] {
+        let state = format!("{}/{planned}", directory.path());
+        let output = mayhap(&["dedup", "-n", planned, "--state", &state, "--json"], &input);
+        let lines = json_lines(&output.stderr);
+        let summary = lines.last().unwrap();
+        let number = |name: &str| summary[name].as_f64().unwrap();
+        let (dropped, expected) = (number("dropped"), number("expected_dropped_by_mistake"));
+        assert!(dropped > 40_000.0 && expected > 0.8 * dropped, "{planned}: {summary}");
+        assert!(number("least_dropped_by_mistake") < expected, "{planned}: {summary}");
+        assert!(number("most_dropped_by_mistake") > 0.99 * dropped, "{planned}: {summary}");
+        // The same as `info` says of what was saved.
+        let info = mayhap(&["info", "--json", &state], b"");
+        let info: Value = serde_json::from_slice(&info.stdout).unwrap();
+        assert_eq!(summary["rate_now"], info["expected_rate"], "{planned}: {info}");
+    }
+    let output = mayhap(&["dedup", "-n", "1k", "-d"], &input);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("for a full filter can't tell (rate now 100%, above the"), "{text}");
+}
+
 #[test]
 fn no_warning_within_the_plan() {
     let output = mayhap(&["dedup", "-n", "20k"], &numbered_lines(20_000));

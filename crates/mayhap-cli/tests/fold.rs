@@ -53,6 +53,7 @@ fn each_way_to_say_how_small() {
     let json = fold(&[&big, "-o", &out, "--rate", "1%", "--force"]);
     let small = BloomFilter::open(&out).unwrap();
     assert!(small.expected_rate() <= 0.01 && small.contains("9999"));
+    assert!(json["warning"].is_null(), "{json}");
     assert!(json["factor"].as_u64().unwrap() >= 8, "{json}");
     assert!(
         json["after"]["expected_rate"].as_f64().unwrap() > json["before"]["expected_rate"].as_f64().unwrap()
@@ -108,6 +109,10 @@ fn what_is_small_already_is_copied() {
     assert_eq!(fs::read(&out).unwrap(), fs::read(&big).unwrap());
     let json = fold(&[&big, "-o", &out, "--force", "--rate", "1e-30"]);
     assert_eq!(json["factor"], 1);
+    // And not as good as was asked for.
+    assert!(json["warning"].as_str().unwrap().contains("above the 1e-30 asked for"), "{json}");
+    let output = mayhap(&["fold", &big, "-o", &out, "--force", "--rate", "1e-30"], b"");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("folding can't make it better"), "{output:?}");
     let quiet = mayhap(&["fold", &big, "-o", &out, "--force", "--by", "1", "-q"], b"");
     assert!(quiet.stdout.is_empty() && quiet.stderr.is_empty(), "{quiet:?}");
 }

@@ -173,7 +173,7 @@ fn a_payload_that_redis_cli_ended_with_a_newline_is_taken() {
     let output = mayhap(&["export", &ours, "-o", "-"], b"");
     assert_eq!(output.stdout, payload);
     assert!(
-        String::from_utf8_lossy(&output.stderr).contains("redis-cli -x RESTORE NAME 0 < -"),
+        String::from_utf8_lossy(&output.stderr).contains("| redis-cli -x RESTORE NAME 0\n"),
         "{output:?}"
     );
 }

@@ -3,7 +3,7 @@
 mod run;
 
 use mayhap::codec::Existing;
-use mayhap::formats::guava::{GuavaBloom, Sizing};
+use mayhap::formats::guava::{GuavaBloom, Sizing, UnencodedChars};
 use mayhap::hash::SecretKey;
 use mayhap::{
     AnyFilter, Bitmap, BloomFilter, CountingBloom, CuckooFilter, DLeftCounting, Digest, DualBloom,
@@ -251,6 +251,18 @@ fn other_systems_and_secret_keys() {
     assert!(text.contains("keys: all 1 000 of the source were found"), "{text}");
     assert!(text.contains("promises none"), "{text}");
     verify(&[&path, "--format", "guava", "-p", "0.1%"], lines(1_000).as_bytes(), 1);
+
+    // Keys in UTF-16 are made of UTF-8, which not every byte is.
+    let mut guava = GuavaBloom::with_rate(1_000, 0.01, Sizing::Guava31).unwrap();
+    for number in 0..1_000 {
+        let _ = guava.insert(&UnencodedChars(format!("key {number}")));
+    }
+    let path = directory.file("utf16", &guava.to_bytes().unwrap());
+    let utf16 = [&path, "--format", "guava", "--key-type", "utf16", "--samples", "20000"];
+    let text = verify(&[&utf16[..], &["-p", "1.5%"]].concat(), lines(1_000).as_bytes(), 0);
+    assert!(text.contains("keys: all 1 000 of the source were found"), "{text}");
+    assert!(text.contains("of 20 000 absent keys were answered"), "{text}");
+    verify(&[&utf16[..], &["-p", "0.1%", "--no-keys"]].concat(), b"", 1);
 
     let secret = SecretKey::new([1; 16]);
     let filter = BloomFilter::builder().keys(100).rate(0.01).secret_key(secret).build().unwrap();

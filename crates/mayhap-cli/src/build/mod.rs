@@ -25,7 +25,7 @@ use clap::Args;
 
 use crate::change::Stuck;
 use crate::digests::{default_threads, parse_threads};
-use crate::failure::{Answer, Failure, print, say};
+use crate::failure::{Answer, Failure, print_of, say};
 use crate::filter_file::Unlock;
 use crate::flags::SummaryFlags;
 use crate::keys::{Inputs, KeyOptions};
@@ -136,7 +136,7 @@ filter larger or --over-plan accepts the rate that comes of it. scalable and sca
 To remember each digest once, kinds other than bloom, classic and bitmap put digests aside: 8 bytes for each line \
 above 64 MiB, in a file without a name beside the output, or in the directory of TMPDIR.
 
-Exit codes: 0 the filter was written, 2 error, and nothing was written.";
+Exit codes: 0 the filter was written, 2 error, and nothing was written unless the message says so.";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
@@ -160,7 +160,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     save(arguments, &built)?;
     let summary = summary.after(start.elapsed());
     if arguments.summary.json {
-        print(&format!("{}\n", summary.json()))?;
+        print_of(Some(&arguments.output.output), &format!("{}\n", summary.json()))?;
     } else if !arguments.summary.quiet() {
         say(&summary.text());
     }

@@ -76,7 +76,12 @@ impl Summary {
 
     /// Two lines for a person.
     pub(super) fn text(&self) -> String {
-        let noun = if self.kind == "bitmap" { "numbers" } else { "keys" };
+        let noun = match (self.kind.as_str(), self.keys.get()) {
+            ("bitmap", 1) => "number",
+            ("bitmap", _) => "numbers",
+            (_, 1) => "key",
+            _ => "keys",
+        };
         let repeats = if self.keys.is_exact() && self.keys.get() == self.tally.lines {
             String::new()
         } else {
@@ -131,14 +136,18 @@ impl Summary {
     }
 }
 
-/// The best that is known of the number of different keys. Of many keys the bits of a Bloom filter tell it closer than
-/// the count that was made on the way, unless it is so full that they tell nothing.
+/// The best that is known of the number of different keys in the filter. Of many keys the bits of a Bloom filter tell it
+/// closer than the count that was made on the way, unless it is so full that they tell nothing; and they alone know how
+/// many a window has forgotten.
 fn closest(built: &Built, plan: Option<Plan>) -> Count {
-    use mayhap::AnyFilter::{Bloom, Classic};
+    use mayhap::AnyFilter::{Bloom, Classic, Window};
     match (built.count, &built.filter, built.census, plan) {
         (Count::About(about, _), FilterFile::Filter(Bloom(_) | Classic(_)), Some(census), Some(plan))
             if about / 2 < plan.keys =>
         {
+            Count::of_bits(census.estimated_len).limited_to(built.tally.lines)
+        }
+        (count, FilterFile::Filter(Window(_)), Some(census), Some(plan)) if count.get() > plan.keys => {
             Count::of_bits(census.estimated_len).limited_to(built.tally.lines)
         }
         _ => built.count,

@@ -52,6 +52,12 @@ impl ChangeOptions {
         }
     }
 
+    /// Makes the filter in memory what the file holds again, after a change that is not to be saved.
+    pub(crate) fn undo(&self, change: &mut Change) -> Result<(), Failure> {
+        change.filter = self.unlock.open(&change.name)?;
+        Ok(())
+    }
+
     pub(crate) fn threads(&self) -> usize {
         self.threads.unwrap_or_else(default_threads)
     }

@@ -11,7 +11,7 @@ use clap::Args;
 use crate::failure::{Answer, Failure, print};
 use crate::filter_file::Unlock;
 use crate::foreign::ForeignOptions;
-use crate::keys::{Batch, Inputs, KeyOptions, KeyReader, Pending};
+use crate::keys::{Batch, Inputs, KeyOptions, KeyReader, OneTable, Pending};
 use crate::numbers::format_count;
 use crate::progress::Progress;
 use question::Questions;
@@ -59,7 +59,8 @@ pub(crate) struct Arguments {
     #[arg(short, long, conflicts_with_all = ["count", "json", "which"])]
     quiet: bool,
 
-    /// Write one JSON object for each line, or one for the count
+    /// Write one JSON object for each line, or one for the count; a line that is no text stands in `record_bytes`, in
+    /// hexadecimal digits
     #[arg(long)]
     json: bool,
 
@@ -82,13 +83,16 @@ Examples:
   mayhap check mon.mayhap -F tue.mayhap --which urls.txt   which of the two has it?
   mayhap check --format guava users.bloom names.txt   a filter that Guava wrote
 
-Of a table the whole record is printed, and the header before the first. A bitmap is asked for numbers, one a line.
+Of a table the whole record is printed, and the header before the first; several tables must have the same. A bitmap is asked for numbers, one a line.
 
 Exit codes: 0 some line was found, 1 none, 2 error.";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let inputs = Inputs::check(&arguments.files)?;
+    if !matches!(arguments.form(), Form::Nothing | Form::Count) {
+        inputs.refuse_own_output()?;
+    }
     let reader = KeyReader::new(&inputs, &arguments.keys)?;
     let paths: Vec<&Path> =
         [&arguments.filter].into_iter().chain(&arguments.more).map(PathBuf::as_path).collect();
@@ -101,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Progress::new(inputs.total_bytes(), !arguments.quiet)
     };
     let mut found = 0;
-    let mut header = None;
+    let (mut table, mut header) = (OneTable::default(), None);
     let desks = reader.share_in_order(
         threads(arguments, &inputs),
         || Desk {
@@ -111,9 +115,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         },
         Desk::work,
         |desk, batch| {
-            // Of the first table: what is printed is one table too.
-            if header.is_none() && !batch.header().is_empty() && arguments.form() == Form::Records {
-                header = Some(batch.header().to_vec());
+            if arguments.form() == Form::Records
+                && let Some(first) = table.header(batch)?
+            {
+                header = Some(first.to_vec());
             }
             found += desk.report.print(header.as_mut())?;
             progress.advance(batch.read_bytes(), || format!("{} found", format_count(found)));
@@ -150,17 +155,16 @@ struct Desk<'a> {
 impl Desk<'_> {
     /// Asks for all records of a batch, and keeps what is to be printed.
     fn work(&mut self, batch: &Batch) -> Result<(), Failure> {
-        let text = batch.text();
         batch.in_groups(|keys, places| {
             self.questions.push(keys)?;
-            if self.pending.push_all(places) { self.answer(text) } else { Ok(()) }
+            if self.pending.push_all(places) { self.answer(batch) } else { Ok(()) }
         })?;
-        self.answer(text)
+        self.answer(batch)
     }
 
-    fn answer(&mut self, text: &[u8]) -> Result<(), Failure> {
+    fn answer(&mut self, batch: &Batch) -> Result<(), Failure> {
         self.questions.ask(self.pending.len());
-        self.report.take(text, &mut self.pending, &self.questions)
+        self.report.take(batch, &mut self.pending, &self.questions)
     }
 }
 

@@ -1,12 +1,14 @@
 //! What is printed of the records that were found.
 
 use std::io::{self, Write as _};
+use std::ops::Range;
 
 use serde_json::{Value, json};
 
 use super::question::{Question, Questions};
 use crate::failure::Failure;
-use crate::keys::Pending;
+use crate::json_bytes;
+use crate::keys::{Batch, Pending};
 
 /// What is to be printed of a batch.
 #[derive(Debug)]
@@ -39,20 +41,20 @@ impl Report {
     /// Takes the records that were just asked about, and of these what is wanted.
     pub(super) fn take(
         &mut self,
-        text: &[u8],
+        batch: &Batch,
         pending: &mut Pending,
         questions: &Questions<'_>,
     ) -> Result<(), Failure> {
         let is_wanted = questions.is_wanted();
         if self.form == Form::Records {
-            self.records += pending.write(text, is_wanted, &mut self.output)?.records;
+            self.records += pending.write(batch.text(), is_wanted, &mut self.output)?.records;
             return Ok(());
         }
         self.records += is_wanted.iter().map(|wanted| u64::from(*wanted)).sum::<u64>();
         if matches!(self.form, Form::Named | Form::Json) {
             for (number, place) in pending.places().iter().enumerate() {
                 if is_wanted.get(number) == Some(&true) {
-                    self.write_named(&text[place.clone()], &questions.names(number).collect::<Vec<_>>())?;
+                    self.write_named(batch, place.clone(), &questions.names(number).collect::<Vec<_>>())?;
                 }
             }
         }
@@ -60,13 +62,13 @@ impl Report {
         Ok(())
     }
 
-    fn write_named(&mut self, record: &[u8], names: &[&str]) -> Result<(), Failure> {
+    fn write_named(&mut self, batch: &Batch, place: Range<usize>, names: &[&str]) -> Result<(), Failure> {
         let written = if self.form == Form::Json {
-            let record = String::from_utf8_lossy(record);
-            let record = record.trim_end_matches(['\n', '\r', '\0']);
-            writeln!(self.output, "{}", json!({ "record": record, "filters": names }))
+            let (name, record) = json_bytes::field("record", batch.bare(place));
+            writeln!(self.output, "{}", json!({ (name): record, "filters": names }))
         } else {
-            write!(self.output, "{}\t", names.join(",")).and_then(|()| self.output.write_all(record))
+            write!(self.output, "{}\t", names.join(","))
+                .and_then(|()| self.output.write_all(&batch.text()[place]))
         };
         written.map_err(|error| Failure::from_output(&error))
     }

@@ -13,22 +13,39 @@ const STEPS: u64 = 1024;
 /// A batch of lines may be more than that share of a small plan; it is then accounted for in up to so many pieces.
 const MOST_PIECES: u64 = 16;
 
-/// In a window it is measured after this share of the lines planned for it, because that looks at all of its memory.
-const WINDOW_STEPS: u64 = 16;
+/// Where it is measured, that is done after this share of the planned lines, because it looks at all of the memory.
+const MEASURED_STEPS: u64 = 16;
+
+/// At this rate a filter is full: so few lines are found to be new that nothing can be concluded from their number.
+const FULL: f64 = 0.99;
+
+/// Up to this rate it is known well how many of the lines were new.
+const HALF_FULL: f64 = 0.5;
 
 /// Adds up, while the filter fills, the chance each new line had to be taken for a repeat.
 ///
 /// The rate at the end would be too pessimistic: the first lines met an almost empty filter. So the rate is followed
 /// along the way. Of the lines that were new, a share r is taken for repeats and 1 - r is not; for every line that was
 /// found to be new, r / (1 - r) were mistaken.
+///
+/// A full filter finds nothing new any more, and says nothing about how much it mistakes. What it drops may all be repeats,
+/// or none of it; as many are expected to be new as of the lines before.
 #[derive(Debug)]
 pub(super) struct Loss {
     curve: Curve,
     promised_rate: f64,
     /// New lines that are accounted for.
     counted: u64,
+    /// All lines that are.
+    lines: u64,
     rate_now: f64,
-    expected: f64,
+    /// As concluded from the lines that were found to be new.
+    concluded: f64,
+    /// Lines that a full filter took for repeats, and of which nothing can be concluded.
+    unknown: f64,
+    /// How many of the lines before were new, as far as that is known well. Of none, all: the summary shouldn't promise
+    /// what nobody knows.
+    new_share: f64,
     step: u64,
 }
 
@@ -37,8 +54,8 @@ pub(super) struct Loss {
 enum Curve {
     /// From the number of lines in the filter; so many were in it at the start.
     Computed { shape: Shape, blocks: u64, before: u64 },
-    /// From the bits, which alone know how many lines a window has forgotten. Last measured after so many lines.
-    Measured { lines: u64 },
+    /// From the bits. They alone know how many lines a window has forgotten, and what a filter far over its plan holds.
+    Measured,
 }
 
 impl Loss {
@@ -52,18 +69,31 @@ impl Loss {
             }
             Seen::Lately(filter) => {
                 let rate = if is_empty { 0.0 } else { filter.expected_rate() };
-                (Curve::Measured { lines: 0 }, rate, WINDOW_STEPS)
+                (Curve::Measured, rate, MEASURED_STEPS)
             }
         };
         let step = (seen.planned_lines() / steps).max(1);
-        Self { curve, promised_rate, counted: 0, rate_now, expected: 0.0, step }
+        let (concluded, unknown, new_share) = (0.0, 0.0, 1.0);
+        let mut loss = Self {
+            curve,
+            promised_rate,
+            counted: 0,
+            lines: 0,
+            rate_now,
+            concluded,
+            unknown,
+            new_share,
+            step,
+        };
+        loss.measure_if_far_over(seen);
+        loss
     }
 
     /// By now `lines` lines have passed, of which `new` were found to be new.
     pub(super) fn count(&mut self, new: u64, lines: u64, seen: &Seen) {
         let passed = match self.curve {
             Curve::Computed { .. } => new - self.counted,
-            Curve::Measured { lines: measured } => lines - measured,
+            Curve::Measured => lines - self.lines,
         };
         if passed >= self.step {
             self.settle(new, lines, seen);
@@ -72,21 +102,39 @@ impl Loss {
 
     /// Accounts for all lines up to now.
     pub(super) fn settle(&mut self, new: u64, lines: u64, seen: &Seen) {
-        match (&mut self.curve, seen) {
-            (Curve::Measured { lines: measured }, Seen::Lately(filter)) => {
-                if *measured < lines {
-                    *measured = lines;
-                    self.advance(new - self.counted, filter.expected_rate());
-                }
-            }
-            _ => {
+        let concluded_before = self.concluded;
+        let repeats = (lines - self.lines).saturating_sub(new - self.counted) as f64;
+        match self.curve {
+            Curve::Measured if lines == self.lines => return,
+            Curve::Measured => self.advance(new - self.counted, seen.expected_rate()),
+            Curve::Computed { .. } => {
                 let pieces = ((new - self.counted) / self.step).clamp(1, MOST_PIECES);
                 for left in (1..=pieces).rev() {
                     let lines = (new - self.counted) / left;
                     let rate = self.rate_after(lines);
                     self.advance(lines, rate);
                 }
+                self.measure_if_far_over(seen);
             }
+        }
+        self.lines = lines;
+        if self.rate_now >= FULL {
+            self.concluded = self.concluded.min(concluded_before + repeats);
+            self.unknown += concluded_before + repeats - self.concluded;
+        } else if lines > 0 && self.rate_now < HALF_FULL {
+            let known = (lines as f64 - self.unknown).max(1.0);
+            self.new_share = ((new as f64 + self.concluded) / known).min(1.0);
+        }
+    }
+
+    /// Leaves the curve once the filter is far over its plan. From the lines that were found to be new it would be seen
+    /// less and less how many there were.
+    fn measure_if_far_over(&mut self, seen: &Seen) {
+        if matches!(self.curve, Curve::Computed { .. }) && self.rate_now > (2.0 * self.promised_rate).min(0.5)
+        {
+            self.curve = Curve::Measured;
+            self.rate_now = seen.expected_rate();
+            self.step = (seen.planned_lines() / MEASURED_STEPS).max(1);
         }
     }
 
@@ -95,7 +143,7 @@ impl Loss {
         let Curve::Computed { shape, blocks, before } = self.curve else { return self.rate_now };
         // A mistaken line leaves the filter as if it had been inserted: all of its bits were set.
         let counted = self.counted.saturating_add(lines);
-        let held = before.saturating_add(counted).saturating_add(whole(self.expected));
+        let held = before.saturating_add(counted).saturating_add(whole(self.concluded));
         blocked::rate(shape, held, blocks)
     }
 
@@ -104,14 +152,19 @@ impl Loss {
         self.counted += lines;
         // The rate bends upwards, so the straight line between two points errs on the pessimistic side.
         let mean = (self.rate_now + rate) / 2.0;
-        // A full filter finds nothing new any more, and says nothing about how much it mistakes.
-        self.expected += lines as f64 * mean / (1.0 - mean).max(f64::EPSILON);
+        // One line that a full filter finds to be new stands for a number that is mostly chance.
+        self.concluded += lines as f64 * mean / (1.0 - mean).max(1.0 - FULL);
         self.rate_now = rate;
     }
 
     /// The expected number of new lines that were taken for repeats.
     pub(super) fn expected(&self) -> f64 {
-        self.expected
+        self.concluded + self.unknown * self.new_share
+    }
+
+    /// Between what and what that number is, about, if the filter was full at some time: then nobody can say more.
+    pub(super) fn bounds(&self) -> Option<(f64, f64)> {
+        (self.unknown > 0.0).then_some((self.concluded, self.concluded + self.unknown))
     }
 
     /// The chance of the next new line to be taken for one.
@@ -218,12 +271,60 @@ mod tests {
         assert!(f64::abs(mistaken / expected - 1.0) < 0.1, "{mistaken}, {expected} expected");
     }
 
+    /// Lines of which each comes `times` times, through filters of which most are full long before the last.
+    fn through_a_full_filter(planned: u64, times: u64) -> (Loss, f64) {
+        let mut seen = Seen::Ever(BloomFilter::with_rate(planned, 1e-6).unwrap());
+        let mut loss = Loss::new(&seen, 1e-6, true);
+        let (mut new, mut lines) = (0, 0);
+        for first in (0..60_000u64).step_by(1_000) {
+            let digests: Vec<_> =
+                (first..first + 1_000).map(|line| seen.hasher().digest(&(line / times))).collect();
+            let mut is_new = vec![false; digests.len()];
+            seen.insert_hashes(&digests, 0, &mut is_new);
+            new += is_new.iter().filter(|is_new| **is_new).count() as u64;
+            lines += 1_000;
+            loss.count(new, lines, &seen);
+        }
+        loss.settle(new, lines, &seen);
+        assert!((loss.rate_now() - seen.expected_rate()).abs() < 1e-9, "{planned}: {}", loss.rate_now());
+        assert!(loss.is_over_rate());
+        (loss, (60_000 / times - new) as f64)
+    }
+
     #[test]
-    fn a_filter_far_over_its_plan_stays_a_number() {
-        let seen = Seen::Ever(BloomFilter::with_rate(1, 0.5).unwrap());
-        let mut loss = Loss::new(&seen, 0.5, true);
-        loss.count(1_000_000, 1_000_000, &seen);
-        loss.settle(2_000_000, 2_000_000, &seen);
-        assert!(loss.is_over_rate() && loss.expected().is_finite());
+    fn a_full_filter_is_not_taken_for_one_that_sees_only_repeats() {
+        for planned in [1, 10, 100, 1_000] {
+            for times in [1, 2] {
+                let (loss, mistaken) = through_a_full_filter(planned, times);
+                let (least, most) = loss.bounds().unwrap();
+                assert!(
+                    least <= 1.1 * mistaken && mistaken <= 1.01 * most,
+                    "{planned}: {least} {mistaken} {most}"
+                );
+                // Of the smallest not even the first thousand lines could be told apart: then all count as new.
+                let factor = loss.expected() / mistaken;
+                let highest = if times == 1 { 1.1 } else { 2.2 };
+                assert!(
+                    factor > 0.8 && factor < highest,
+                    "{planned}: {mistaken}, {} expected",
+                    loss.expected()
+                );
+            }
+        }
+        // Over its plan and not full: the number can be told.
+        let (loss, mistaken) = through_a_full_filter(10_000, 1);
+        assert_eq!(loss.bounds(), None);
+        assert!((loss.expected() / mistaken - 1.0).abs() < 0.1, "{mistaken}, {} expected", loss.expected());
+    }
+
+    #[test]
+    fn a_full_state_says_that_nothing_is_known() {
+        let mut seen = Seen::Ever(BloomFilter::with_rate(10, 1e-6).unwrap());
+        let digests: Vec<_> = (0..10_000u64).map(|line| seen.hasher().digest(&line)).collect();
+        seen.insert_hashes(&digests, 0, &mut vec![false; digests.len()]);
+        let mut loss = Loss::new(&seen, 1e-6, false);
+        assert!(loss.is_over_rate());
+        loss.settle(0, 500, &seen);
+        assert_eq!((loss.expected(), loss.bounds()), (500.0, Some((0.0, 500.0))));
     }
 }

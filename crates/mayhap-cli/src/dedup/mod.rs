@@ -26,8 +26,8 @@ use std::time::Instant;
 
 use mayhap::hash::KeyHasher;
 
-use crate::failure::{Answer, Failure, print, say};
-use crate::keys::{Batch, Inputs, KeyReader, LineEnds};
+use crate::failure::{Answer, Failure, print, print_of, say};
+use crate::keys::{Batch, Inputs, KeyReader, LineEnds, OneTable};
 use crate::numbers::{format_count, format_duration, format_rate, format_size};
 use crate::progress::Progress;
 pub(crate) use arguments::Arguments;
@@ -49,6 +49,9 @@ const DEFAULT_MEMORY: u64 = 64 << 20;
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let inputs = Inputs::check(&arguments.files)?;
+    if arguments.wanted() != Wanted::Count {
+        inputs.refuse_own_output()?;
+    }
     let mut options = arguments.keys.clone();
     options.line_ends.get_or_insert(LineEnds::Keep);
     options.time.clone_from(&arguments.time);
@@ -102,7 +105,7 @@ struct Job<'a> {
     state: Option<State>,
     progress: Progress,
     input_bytes: u64,
-    has_header: bool,
+    table: OneTable,
     has_warned: bool,
 }
 
@@ -157,16 +160,16 @@ impl<'a> Job<'a> {
             state,
             progress,
             input_bytes: 0,
-            has_header: false,
+            table: OneTable::default(),
             has_warned: false,
         })
     }
 
     fn pass(&mut self, batch: &Batch) -> Result<(), Failure> {
-        if !self.has_header && !batch.header().is_empty() {
-            // Of the first table: what is printed is one table too.
-            self.has_header = true;
-            self.sieve.write_header(batch.header())?;
+        if self.sieve.wanted() != Wanted::Count
+            && let Some(header) = self.table.header(batch)?
+        {
+            self.sieve.write_header(header)?;
         }
         self.sieve.pass(batch)?;
         if batch.is_drained() {
@@ -199,7 +202,9 @@ impl<'a> Job<'a> {
         }
         match (self.arguments.json, self.arguments.quiet.quiet) {
             // The count is in it, and the count is the result.
-            (true, _) if is_counted => print(&format!("{}\n", summary.json()))?,
+            (true, _) if is_counted => {
+                print_of(self.arguments.state.as_deref(), &format!("{}\n", summary.json()))?;
+            }
             (true, _) => self.progress.say(&summary.json()),
             (false, false) => self.progress.say(&summary.text()),
             (false, true) => {}

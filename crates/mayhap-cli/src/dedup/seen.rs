@@ -155,6 +155,14 @@ impl Seen {
         }
     }
 
+    /// The rate it has now, from the bits that are set.
+    pub(super) fn expected_rate(&self) -> f64 {
+        match self {
+            Self::Ever(filter) => filter.expected_rate(),
+            Self::Lately(filter) => filter.expected_rate(),
+        }
+    }
+
     /// Lines in it, about.
     pub(super) fn estimated_lines(&self) -> u64 {
         match self {

@@ -130,11 +130,8 @@ impl<W: Write> Sieve<W> {
 
     /// Writes something that is no record, such as the header of a table.
     pub(super) fn write_header(&mut self, header: &[u8]) -> Result<(), Failure> {
-        if self.wanted != Wanted::Count {
-            self.written.bytes += header.len() as u64;
-            self.output.write_all(header).map_err(|error| Failure::from_output(&error))?;
-        }
-        Ok(())
+        self.written.bytes += header.len() as u64;
+        self.output.write_all(header).map_err(|error| Failure::from_output(&error))
     }
 
     /// Sends out what was written.

@@ -15,6 +15,8 @@ pub(super) struct Summary {
     printed: u64,
     late: u64,
     expected_mistaken: f64,
+    /// Between what and what it is, if that is all that is certain.
+    mistaken_bounds: Option<(f64, f64)>,
     rate_now: f64,
     promised_rate: f64,
     is_over_rate: bool,
@@ -37,16 +39,18 @@ struct StateSummary {
 impl Summary {
     pub(super) fn new<W: Write>(sieve: &mut Sieve<W>, input_bytes: u64, elapsed: Duration) -> Self {
         let loss = sieve.loss();
-        let (expected_mistaken, rate_now, promised_rate) =
-            (loss.expected(), loss.rate_now(), loss.promised_rate());
+        let (expected_mistaken, mistaken_bounds) = (loss.expected(), loss.bounds());
+        let (rate_now, promised_rate) = (loss.rate_now(), loss.promised_rate());
+        // What was not taken for a repeat was not mistaken either, whatever was to be expected.
+        let repeats = (sieve.lines() - sieve.new_lines()) as f64;
         Self {
             wanted: sieve.wanted(),
             lines: sieve.lines(),
             new: sieve.new_lines(),
             printed: sieve.written().records,
             late: sieve.late_lines(),
-            // What was not taken for a repeat was not mistaken either, whatever was to be expected.
-            expected_mistaken: expected_mistaken.min((sieve.lines() - sieve.new_lines()) as f64),
+            expected_mistaken: expected_mistaken.min(repeats),
+            mistaken_bounds: mistaken_bounds.map(|(least, most)| (least.min(repeats), most.min(repeats))),
             rate_now,
             promised_rate,
             is_over_rate: sieve.is_over_rate(),
@@ -74,10 +78,11 @@ impl Summary {
     /// A few lines for a person.
     pub(super) fn text(&self) -> String {
         let (new, repeats) = (group_digits(self.new), group_digits(self.repeats()));
+        let as_repeats = if self.repeats() == 1 { "as a repeat" } else { "as repeats" };
         let what = match self.wanted {
-            Wanted::New => format!("{new} printed, {repeats} dropped as repeats"),
-            Wanted::Repeats => format!("{repeats} printed as repeats, {new} new"),
-            Wanted::Count => format!("{repeats} repeats, {new} new"),
+            Wanted::New => format!("{new} printed, {repeats} dropped {as_repeats}"),
+            Wanted::Repeats => format!("{repeats} printed {as_repeats}, {new} new"),
+            Wanted::Count => format!("{}, {new} new", counted(self.repeats(), "repeat")),
         };
         let window = self
             .window
@@ -87,9 +92,16 @@ impl Summary {
         } else {
             String::new()
         };
+        let bounds = self.mistaken_bounds.map_or_else(String::new, |(least, most)| {
+            format!(
+                ", between about {} and {}, for a full filter can't tell",
+                format_expected(least),
+                format_expected(most)
+            )
+        });
         let mut text = format!(
             "mayhap: {} read, {what}, in {:.2} s with a filter of {}{window}\n\
-             mayhap: expected number of new lines {} by mistake: {} (rate now {}{over})",
+             mayhap: expected number of new lines {} by mistake: {}{bounds} (rate now {}{over})",
             counted(self.lines, "line"),
             self.seconds,
             format_size(self.filter_bytes),
@@ -140,6 +152,10 @@ impl Summary {
             "seconds": self.seconds,
         });
         json[format!("expected_{}_by_mistake", self.done())] = self.expected_mistaken.into();
+        if let Some((least, most)) = self.mistaken_bounds {
+            json[format!("least_{}_by_mistake", self.done())] = least.into();
+            json[format!("most_{}_by_mistake", self.done())] = most.into();
+        }
         if let Some(window) = self.window {
             json["window_ms"] = window.into();
             json["late_lines"] = self.late.into();

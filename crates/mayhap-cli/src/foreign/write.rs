@@ -92,15 +92,16 @@ pub(crate) fn how_to_load(filter: &ForeignFilter, shape: Shape, path: &Path, byt
         ForeignFilter::RedisCuckoo(..) => "CF.LOADCHUNK",
         _ => return None,
     };
-    let path = path.display();
+    let (pipe, from) =
+        if is_standard_output(path) { ("| ", String::new()) } else { ("", format!(" < {}", path.display())) };
     Some(match shape {
         Shape::Whole if bytes > REDIS_STRING => {
             "RESTORE takes no more than 512 MiB; export it with --chunks for this one".to_owned()
         }
-        Shape::Whole => format!("redis-cli -x RESTORE NAME 0 < {path}"),
+        Shape::Whole => format!("{pipe}redis-cli -x RESTORE NAME 0{from}"),
         Shape::Chunks => format!(
-            "while read -r iterator data; do printf %s \"$data\" | base64 -d | redis-cli -x {command} NAME \
-             \"$iterator\"; done < {path}"
+            "{pipe}while read -r iterator data; do printf %s \"$data\" | base64 -d | redis-cli -x {command} NAME \
+             \"$iterator\"; done{from}"
         ),
     })
 }

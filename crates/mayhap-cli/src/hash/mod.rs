@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::failure::{Answer, Failure, print};
 use crate::filter_file::Unlock;
+use crate::json_bytes;
 use crate::keys::{Batch, Inputs, KeyOptions, KeyReader};
 use function::{Function, Hasher};
 
@@ -113,6 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 
 fn hash_input(arguments: &Arguments, writer: &Writer, output: &mut impl Write) -> Result<(), Failure> {
     let inputs = Inputs::check(&arguments.input)?;
+    inputs.refuse_own_output()?;
     let mut reader = KeyReader::new(&inputs, &arguments.keys)?;
     let mut batch = Batch::default();
     while reader.next(&mut batch)? {
@@ -135,15 +137,8 @@ impl Writer {
     fn write(&self, key: &[u8], output: &mut impl Write) -> Result<(), Failure> {
         let digest = self.hasher.hash(key);
         let written = if self.as_json {
-            // A key that is no text is given by its bytes.
-            let object = match std::str::from_utf8(key) {
-                Ok(text) => json!({"key": text, "digest": format!("{digest:016x}")}),
-                Err(_) => {
-                    let bytes: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
-                    json!({"key_bytes": bytes, "digest": format!("{digest:016x}")})
-                }
-            };
-            writeln!(output, "{object}")
+            let (name, key) = json_bytes::field("key", key);
+            writeln!(output, "{}", json!({(name): key, "digest": format!("{digest:016x}")}))
         } else {
             write!(output, "{digest:016x}  ")
                 .and_then(|()| output.write_all(key))

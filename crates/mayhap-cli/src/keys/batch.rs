@@ -77,7 +77,7 @@ impl Batch {
     }
 
     /// The records, one after the other. Each has its terminator, the last one of the input too, which may not have had
-    /// one there.
+    /// one there: it ends as those before it do.
     pub(crate) fn text(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
@@ -170,6 +170,22 @@ impl Batch {
             Layout::Table(table) => {
                 let end = table.rows.first().map_or(self.len, |row| row.record.start);
                 &self.bytes[..end]
+            }
+        }
+    }
+
+    /// A record without what ends it: of a line that is the key; of a table a line end is no part of any field.
+    pub(crate) fn bare(&self, place: Range<usize>) -> &[u8] {
+        let record = &self.text()[place];
+        match &self.layout {
+            Layout::Lines { ends, .. } => {
+                // The terminator is always there, and what is wrong with a line was said when its key was looked for.
+                let line = record.split_last().map_or(record, |(_, line)| line);
+                self.key_of(line, *ends).unwrap_or(line)
+            }
+            Layout::Table(_) => {
+                let record = record.strip_suffix(b"\n").unwrap_or(record);
+                record.strip_suffix(b"\r").unwrap_or(record)
             }
         }
     }

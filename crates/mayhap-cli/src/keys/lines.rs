@@ -49,13 +49,13 @@ impl Pieces {
     }
 
     /// Reads until `cut` finds whole records in what there is, which it says by their length; `None` at the end of the
-    /// input. It gets all there is, and from where on it is new; and at the end `true`, with a terminator after what
-    /// hasn't one.
+    /// input. It gets all there is, and from where on it is new; and at the end `true`, with `end` after what hasn't one:
+    /// the terminator, after a carriage return if the lines before had one.
     pub(super) fn next(
         &mut self,
         source: &mut impl Read,
         bytes: &mut Vec<u8>,
-        terminator: u8,
+        end: &[u8],
         mut cut: impl FnMut(&[u8], usize, bool) -> Result<Option<usize>, LineError>,
     ) -> Result<Option<Piece>, LineError> {
         let mut filled = self.rest.len();
@@ -82,11 +82,10 @@ impl Pieces {
             filled += got;
             if got == 0 {
                 self.ended = true;
-                if filled > 0 && bytes[filled - 1] != terminator {
-                    // There is room for it: the buffer was found not to be full just now.
-                    bytes[filled] = terminator;
-                    filled += 1;
-                }
+                let missing = missing_end(&bytes[..filled], end);
+                reserve(bytes, filled + missing.len())?;
+                bytes[filled..filled + missing.len()].copy_from_slice(missing);
+                filled += missing.len();
             }
             if let Some(len) = cut(&bytes[..filled], new, self.ended)? {
                 self.rest.extend_from_slice(&bytes[len..filled]);
@@ -94,6 +93,17 @@ impl Pieces {
             }
         }
         Ok(None)
+    }
+}
+
+/// What the last line lacks of an end. The input may have been cut within it.
+fn missing_end<'a>(text: &[u8], end: &'a [u8]) -> &'a [u8] {
+    if text.is_empty() || text.last() == end.last() {
+        return &[];
+    }
+    match end {
+        [b'\r', rest @ ..] if text.ends_with(b"\r") => rest,
+        _ => end,
     }
 }
 
@@ -134,11 +144,15 @@ mod tests {
     }
 
     fn read_all(limit: u64, bytes: &[u8], step: usize) -> Result<Vec<u8>, LineError> {
+        read_all_with(b"\n", limit, bytes, step)
+    }
+
+    fn read_all_with(end: &[u8], limit: u64, bytes: &[u8], step: usize) -> Result<Vec<u8>, LineError> {
         let mut pieces = Pieces::new(limit);
         let mut source = Trickle { bytes, step, interrupt: false };
         let (mut buffer, mut all) = (Vec::new(), Vec::new());
         let cut = |text: &[u8], new, _| Ok(last_line_end(text, new, b'\n'));
-        while let Some(piece) = pieces.next(&mut source, &mut buffer, b'\n', cut)? {
+        while let Some(piece) = pieces.next(&mut source, &mut buffer, end, cut)? {
             assert_eq!(buffer[piece.len - 1], b'\n');
             all.extend_from_slice(&buffer[..piece.len]);
             // Another thread's buffer, perhaps: nothing may be expected to stay in it.
@@ -164,6 +178,17 @@ mod tests {
         assert_eq!(read_all(3, b"a", 5).unwrap(), b"a\n");
         assert_eq!(read_all(3, b"a\nabc", 5).unwrap(), b"a\nabc\n");
         assert_eq!(read_all(3, b"\n\n", 5).unwrap(), b"\n\n");
+        for (text, whole) in [
+            (&b""[..], &b""[..]),
+            (b"a\r\nb", b"a\r\nb\r\n"),
+            (b"a\r\nb\r", b"a\r\nb\r\n"),
+            (b"a\r\nb\r\n", b"a\r\nb\r\n"),
+            (b"a\r\nabc", b"a\r\nabc\r\n"),
+        ] {
+            for step in 1..8 {
+                assert_eq!(read_all_with(b"\r\n", 4, text, step).unwrap(), whole, "{text:?}");
+            }
+        }
     }
 
     #[test]

@@ -140,7 +140,9 @@ impl<'a> Current<'a> {
             Records::Lines { terminator, ends } => {
                 let terminator = *terminator;
                 let cut = |text: &[u8], new, _| Ok(last_line_end(text, new, terminator));
-                let piece = self.pieces.next(source, bytes, terminator, cut);
+                // The first line has been read before the last, unless it is the only one.
+                let end = if *ends == Some(Ends::Crlf) { &b"\r\n"[..] } else { &[terminator] };
+                let piece = self.pieces.next(source, bytes, end, cut);
                 if let Ok(Some(piece)) = &piece {
                     let first_line = || {
                         let end = memchr::memchr(terminator, &bytes[..piece.len]).unwrap_or(piece.len);
@@ -157,7 +159,7 @@ impl<'a> Current<'a> {
                 };
                 reader.begin(&mut table);
                 let cut = |text: &[u8], _, ended| reader.read(text, ended, &mut table);
-                let piece = self.pieces.next(source, bytes, b'\n', cut);
+                let piece = self.pieces.next(source, bytes, b"\n", cut);
                 batch.layout = Layout::Table(table);
                 piece
             }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::read::MultiGzDecoder;
 
 use super::lines::READ_SIZE;
+use super::own_output::is_own_output;
 use crate::failure::Failure;
 
 /// Inputs that were all there when the command started.
@@ -80,6 +81,23 @@ impl Inputs {
             ));
         }
         Ok(())
+    }
+
+    /// Refuses to read what is printed to. For commands that print records while they read: the input would grow with
+    /// each, and never end.
+    pub(crate) fn refuse_own_output(&self) -> Result<(), Failure> {
+        let is_output = |source: &&Source| match source {
+            Source::Stdin => is_own_output(None),
+            Source::File(path) => fs::metadata(path).is_ok_and(|metadata| is_own_output(Some(&metadata))),
+        };
+        match self.sources.iter().find(is_output) {
+            Some(source) => Err(Failure::Message(format!(
+                "{} is also the output, and what is printed would be read again; print to another file, and rename \
+                 it when it is complete",
+                source.name()
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// How much there is to read, if all of it is in regular files. They may still grow.

@@ -247,7 +247,7 @@ mod tests {
         loop {
             reader.begin(&mut table);
             let cut = |text: &[u8], _, ended| reader.read(text, ended, &mut table);
-            match pieces.next(&mut source, &mut bytes, b'\n', cut) {
+            match pieces.next(&mut source, &mut bytes, b"\n", cut) {
                 Ok(Some(_)) => found.extend(table.rows.iter().map(|row| {
                     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
                     (text(&table.fields[row.key.clone()]), text(&bytes[row.record.clone()]))

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use mayhap::Digest;
 use mayhap::bits::Mapped;
+use mayhap::formats::KeyForm;
 
 use crate::failure::Failure;
 use crate::filter_file::FilterFile;
@@ -22,6 +23,21 @@ pub(super) struct Sample {
     pub(super) hits: u64,
 }
 
+/// The bits that the bytes of an absent key may have, so that it is a key of this filter; nothing where none is certain to
+/// be absent, as of numbers.
+pub(super) fn usable_bits(filter: &FilterFile<Mapped>) -> Option<u8> {
+    match filter {
+        FilterFile::Filter(_) => Some(u8::MAX),
+        FilterFile::Bitmap(_) => None,
+        FilterFile::Foreign(file) => match file.keys {
+            KeyForm::Text => Some(u8::MAX),
+            // It is made of UTF-8, which few random bytes are. ASCII is.
+            KeyForm::Utf16 => Some(0x7f),
+            _ => None,
+        },
+    }
+}
+
 /// Keys that one thread asks about before it looks at the clock.
 const CHUNK: u64 = 1 << 16;
 
@@ -29,9 +45,10 @@ const CHUNK: u64 = 1 << 16;
 /// seed, whatever the number of cores.
 ///
 /// # Errors
-/// When the filter can't be asked for such keys because it takes numbers only.
+/// When the filter can't be asked for keys with these bits (see [`usable_bits`]).
 pub(super) fn ask(
     filter: &FilterFile<Mapped>,
+    bits: u8,
     keys: u64,
     seed: u64,
     time: Option<Duration>,
@@ -48,7 +65,7 @@ pub(super) fn ask(
                 return Ok(sample);
             }
             let last = keys.min(first.saturating_add(CHUNK));
-            let mut random = AbsentKeys::new(seed, first);
+            let mut random = AbsentKeys::new(bits, seed, first);
             for number in first..last {
                 digests.push(filter.hash(random.next_key())?);
                 if digests.len() == Pending::MOST || number + 1 == last {
@@ -82,6 +99,8 @@ fn hits(filter: &FilterFile<Mapped>, digests: &mut Vec<Digest>, found: &mut [boo
 
 /// Keys that no source has: they begin with a mark that starts with NUL, and end in 16 random bytes.
 struct AbsentKeys {
+    /// Those that a byte may have.
+    bits: u8,
     state: u64,
     key: [u8; MARK.len() + 16],
 }
@@ -90,16 +109,17 @@ const MARK: [u8; 8] = *b"\0absent\0";
 
 impl AbsentKeys {
     /// Those from number `first` on.
-    fn new(seed: u64, first: u64) -> Self {
+    fn new(bits: u8, seed: u64, first: u64) -> Self {
         let mut key = [0; MARK.len() + 16];
         key[..MARK.len()].copy_from_slice(&MARK);
-        Self { state: mix(seed).wrapping_add(first.wrapping_mul(STEP.wrapping_mul(2))), key }
+        Self { bits, state: mix(seed).wrapping_add(first.wrapping_mul(STEP.wrapping_mul(2))), key }
     }
 
     fn next_key(&mut self) -> &[u8] {
         for place in [MARK.len(), MARK.len() + 8] {
             self.state = self.state.wrapping_add(STEP);
-            self.key[place..place + 8].copy_from_slice(&mix(self.state).to_le_bytes());
+            let random = mix(self.state) & u64::from_le_bytes([self.bits; 8]);
+            self.key[place..place + 8].copy_from_slice(&random.to_le_bytes());
         }
         &self.key
     }
@@ -121,12 +141,12 @@ mod tests {
 
     #[test]
     fn keys_follow_from_seed_and_number() {
-        let mut all = AbsentKeys::new(7, 0);
+        let mut all = AbsentKeys::new(u8::MAX, 7, 0);
         let keys: Vec<Vec<u8>> = (0..1_000).map(|_| all.next_key().to_vec()).collect();
         assert_eq!(keys.iter().collect::<HashSet<_>>().len(), 1_000);
         assert!(keys.iter().all(|key| key.starts_with(b"\0absent\0") && key.len() == 24));
-        let mut later = AbsentKeys::new(7, 600);
+        let mut later = AbsentKeys::new(u8::MAX, 7, 600);
         assert!(keys[600..].iter().all(|key| later.next_key() == key.as_slice()));
-        assert_ne!(AbsentKeys::new(8, 0).next_key(), keys[0].as_slice());
+        assert_ne!(AbsentKeys::new(u8::MAX, 8, 0).next_key(), keys[0].as_slice());
     }
 }

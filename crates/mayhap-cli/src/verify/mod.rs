@@ -163,14 +163,9 @@ fn measure(
         Some(samples) => (samples, None),
         None => (samples_for(promise.map(|promise| promise.rate)), Some(LONGEST)),
     };
-    // A filter of another system may be one of numbers, and no number is certain to be absent.
-    if let FilterFile::Foreign(_) = filter
-        && filter.hash(b"\0").is_err()
-    {
-        return Ok(None);
-    }
+    let Some(bits) = absent::usable_bits(filter) else { return Ok(None) };
     let progress = Progress::steps(keys, !arguments.quiet);
-    let sample = absent::ask(filter, keys, arguments.seed, time, threads, &progress);
+    let sample = absent::ask(filter, bits, keys, arguments.seed, time, threads, &progress);
     progress.finish();
     let sample = sample?;
     Ok((sample.keys > 0).then(|| Rate::new(sample, promise)))

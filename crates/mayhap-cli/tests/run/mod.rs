@@ -37,6 +37,27 @@ pub fn fails(arguments: &[&str], input: &[u8], expected: &str) {
     assert!(!message.contains("panicked"), "{arguments:?}: {message}");
 }
 
+/// Runs the program with its output appended to the file it is to read, and expects it to refuse. Should it not, it is
+/// stopped before the disk is full.
+pub fn refuses_own_output(arguments: &[&str], file: &str) {
+    let before = fs::read(file).expect("the file is there");
+    let append = || fs::OpenOptions::new().append(true).open(file).expect("the file can be written");
+    let stdin = fs::File::open(file).expect("the file can be read");
+    let mut child = command(arguments).stdin(stdin).stdout(append()).spawn().expect("the program starts");
+    let is_endless = || fs::metadata(file).expect("the file is there").len() > 100_000_000;
+    while child.try_wait().expect("the program can be waited for").is_none() {
+        if is_endless() {
+            child.kill().expect("the program can be stopped");
+        }
+        thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let output = child.wait_with_output().expect("the program ended");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+    assert!(message.contains("is also the output"), "{arguments:?}: {message}");
+    assert!(fs::read(file).expect("the file is there") == before, "{arguments:?}");
+}
+
 /// A directory of its own for one test, gone at its end.
 #[derive(Debug)]
 pub struct Directory(PathBuf);
