@@ -112,7 +112,7 @@ pub(super) fn on_threads<T: Send>(
 
 fn records(source: &Source, options: &KeyOptions) -> Result<Records, Failure> {
     if let Some(path) = source.parquet() {
-        return Ok(Records::Parquet(Box::new(ParquetReader::open(path, options.field.as_deref())?)));
+        return Ok(Records::Parquet(Box::new(ParquetReader::open(path, options)?)));
     }
     Ok(match options.form(&source.name())? {
         Form::Lines(terminator) => Records::Lines { terminator, ends: None },
