@@ -112,6 +112,13 @@ pub(super) fn on_threads<T: Send>(
 
 fn records(source: &Source, options: &KeyOptions) -> Result<Records, Failure> {
     if let Some(path) = source.parquet() {
+        if options.time.is_some() {
+            return Err(Failure::Message(format!(
+                "--time is for tables in text, and {} is a Parquet file, of which one column is read; leave it out, or \
+                 write the two columns as CSV first",
+                path.display()
+            )));
+        }
         return Ok(Records::Parquet(Box::new(ParquetReader::open(path, options)?)));
     }
     Ok(match options.form(&source.name())? {
