@@ -615,9 +615,27 @@ fn a_parquet_file_is_recognised_and_not_taken_for_lines() {
 }
 
 /// A file in `testdata/parquet`.
-#[cfg(feature = "parquet")]
 fn parquet_types() -> String {
     format!("{}/../../testdata/parquet/types.parquet", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_parquet_file_that_is_cut_off_or_comes_through_a_pipe_is_called_so() {
+    let directory = Directory::new("build-half-parquet");
+    let path = format!("{}/filter", directory.path());
+    let whole = fs::read(parquet_types()).expect("the file is in the repository");
+    let half = directory.file("half.parquet", &whole[..whole.len() / 2]);
+    let build = ["build", "-o", &path];
+    for more in [&[half.as_str()][..], &["-f", "name", &half]] {
+        fails(&[&build[..], more].concat(), b"", "begins as a Parquet file and doesn't end as one");
+    }
+    for pipe in ["-", "/dev/stdin"] {
+        fails(&[&build[..], &[pipe]].concat(), &whole, "a Parquet file comes through");
+        let expected = "a Parquet file can't come through a pipe, and must be named";
+        fails(&[&build[..], &["-f", "name", pipe]].concat(), &whole, expected);
+        fails(&[&build[..], &["--csv", "-f", "name", pipe]].concat(), &whole, "a Parquet file comes through");
+    }
+    assert_eq!(names(&directory), ["half.parquet"]);
 }
 
 #[cfg(feature = "parquet")]

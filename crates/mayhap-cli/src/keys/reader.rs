@@ -121,7 +121,14 @@ fn records(source: &Source, options: &KeyOptions) -> Result<Records, Failure> {
         }
         return Ok(Records::Parquet(Box::new(ParquetReader::open(path, options)?)));
     }
-    Ok(match options.form(&source.name())? {
+    let form = options.form(&source.name()).map_err(|failure| match failure {
+        // What comes through a pipe isn't looked at before it is read.
+        Failure::Message(message) if options.field.is_some() && source.is_stream() => Failure::Message(
+            format!("{message}; a Parquet file can't come through a pipe, and must be named"),
+        ),
+        failure => failure,
+    });
+    Ok(match form? {
         Form::Lines(terminator) => Records::Lines { terminator, ends: None },
         Form::Table { delimiter, has_quotes } => {
             let field = options.field.as_deref().unwrap_or("1");
