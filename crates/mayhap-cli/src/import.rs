@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mayhap::codec::{Header, save_bytes};
-use mayhap::formats::ForeignFile;
+use mayhap::formats::ForeignFilter;
 
 use crate::columns::pairs;
 use crate::failure::{Answer, Failure, print, print_of, say};
@@ -69,6 +69,7 @@ const EXAMPLES: &str = r#"Examples:
   mayhap import --format redis dump.rdb --list                        which filters are in it?
   mayhap import --format redis dump.rdb --key urls -o urls.mayhap
   mayhap import --format parquet events.parquet --column url -o url.mayhap
+  mayhap import --format parquet sales.parquet --column price --key-type hex -o price.mayhap   asked by the stored bytes
   mayhap import --format leveldb 000005.ldb --block 0 -o block.mayhap
 
 From a running Redis, one filter as a payload (up to 512 MiB):
@@ -100,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             return save_native(arguments, &output, &native);
         }
         let imported = details.open_bytes(*format, file, &bytes, selection)?;
-        if !arguments.quiet.quiet && !is_same(&bytes, &imported)? {
+        if !arguments.quiet.quiet && !is_same(&bytes, &imported.filter)? {
             say(
                 "mayhap: the filter is kept as today's RedisBloom writes it; the bytes of this payload were others, for \
                  the same keys",
@@ -110,12 +111,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     } else {
         details.open(*format, file, selection)?
     };
-    let imported = arguments.key_type.apply(imported);
+    let facts = Facts::of_loaded(&imported, &arguments.key_type);
+    let imported = arguments.key_type.apply(imported)?;
     imported.save(&output.output, output.existing())?;
     if arguments.quiet.quiet {
         return Ok(Answer::Yes);
     }
-    let facts = Facts::of(&imported);
     if arguments.json {
         let mut json = facts.json();
         json.insert("output".to_owned(), output.output.to_string_lossy().into());
@@ -127,12 +128,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 }
 
 /// Whether a payload would come out as it came in. Older versions of RedisBloom wrote others.
-fn is_same(bytes: &[u8], imported: &ForeignFile) -> Result<bool, Failure> {
+fn is_same(bytes: &[u8], imported: &ForeignFilter) -> Result<bool, Failure> {
     // Only a payload begins with this byte; whole files and chunks have other bytes in any case.
     if bytes.first() != Some(&7) {
         return Ok(true);
     }
-    let ours = imported.filter.to_bytes().map_err(mayhap::Error::from)?;
+    let ours = imported.to_bytes().map_err(mayhap::Error::from)?;
     Ok(ours == bytes || bytes.strip_suffix(b"\n") == Some(&ours))
 }
 
@@ -168,7 +169,7 @@ fn save_native(arguments: &Arguments, output: &Output, file: &[u8]) -> Result<An
 fn list(arguments: &Arguments, items: &[Item<'_>]) -> Result<Answer, Failure> {
     let mut text = String::new();
     for item in items.iter().filter(|item| item.is_selected()) {
-        let facts = Facts::of(&arguments.key_type.apply(item.load()?));
+        let facts = Facts::of_loaded(&item.load()?, &arguments.key_type);
         if arguments.json {
             let mut json = facts.json();
             json.insert("select".to_owned(), item.selector.as_str().into());

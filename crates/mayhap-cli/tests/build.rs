@@ -651,6 +651,30 @@ fn a_parquet_file_is_recognised_and_not_taken_for_lines() {
     assert_eq!(build(&["-o", &path, &lines], b"")["keys"], 2);
 }
 
+/// A file in `testdata/parquet`.
+fn parquet_types() -> String {
+    format!("{}/../../testdata/parquet/types.parquet", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_parquet_file_that_is_cut_off_or_comes_through_a_pipe_is_called_so() {
+    let directory = Directory::new("build-half-parquet");
+    let path = format!("{}/filter", directory.path());
+    let whole = fs::read(parquet_types()).expect("the file is in the repository");
+    let half = directory.file("half.parquet", &whole[..whole.len() / 2]);
+    let build = ["build", "-o", &path];
+    for more in [&[half.as_str()][..], &["-f", "name", &half]] {
+        fails(&[&build[..], more].concat(), b"", "begins as a Parquet file and doesn't end as one");
+    }
+    for pipe in ["-", "/dev/stdin"] {
+        fails(&[&build[..], &[pipe]].concat(), &whole, "a Parquet file comes through");
+        let expected = "a Parquet file can't come through a pipe, and must be named";
+        fails(&[&build[..], &["-f", "name", pipe]].concat(), &whole, expected);
+        fails(&[&build[..], &["--csv", "-f", "name", pipe]].concat(), &whole, "a Parquet file comes through");
+    }
+    assert_eq!(names(&directory), ["half.parquet"]);
+}
+
 #[cfg(feature = "parquet")]
 mod parquet_columns {
     use std::fs::File;
@@ -744,6 +768,45 @@ mod parquet_columns {
             assert_eq!(keys("tags").0, 120_000);
             holds_all(&path, (0..60_000).map(|id| format!("b{id}")));
         }
+    }
+
+    #[test]
+    fn uuids_decimals_and_times_are_keys_as_imported_filters_take_them() {
+        let directory = Directory::new("build-parquet-types");
+        let (path, types) = (format!("{}/filter", directory.path()), parquet_types());
+        let build = |field: &str| {
+            let keys = build(&["--force", "-o", &path, "-f", field, &types], b"")["keys"].as_u64().unwrap();
+            let verified = mayhap(&["verify", &path, "-f", field, &types], b"");
+            assert_eq!(verified.status.code(), Some(0), "{field}: {verified:?}");
+            keys
+        };
+        assert_eq!(build("uid"), 5);
+        holds_all(&path, ["be96447d-7385-558c-b0be-83a6632a5ab2", "0adedf02-e466-573b-a3fe-6a7f799d7d3d"]);
+        assert_eq!(build("dec"), 4);
+        holds_all(&path, ["0.01", "-12.30", "0.00", "1234567.89"]);
+        assert_eq!(build("day"), 3);
+        holds_all(&path, ["0", "-1", "19782"]);
+        fails(&["build", "--force", "-o", &path, "-f", "half", &types], b"", "is of type FLOAT16");
+
+        for column in ["uid", "u64", "u32", "day", "at", "name"] {
+            let import = ["import", "-q", "--force", "--format", "parquet", &types, "--column", column];
+            assert!(mayhap(&[&import[..], &["-o", &path]].concat(), b"").status.success());
+            let verified = mayhap(&["verify", &path, "-f", column, &types], b"");
+            assert_eq!(verified.status.code(), Some(0), "{column}: {verified:?}");
+        }
+        let integers = types.replace("types", "decimal_int");
+        let summary = super::build(&["--force", "-o", &path, "-f", "dec", &integers], b"");
+        assert_eq!(summary["keys"], 4);
+        holds_all(&path, ["0.01", "-12.30", "0.00", "1234567.89"]);
+    }
+
+    #[test]
+    fn a_key_with_a_newline_is_one_record_if_lines_end_in_nul() {
+        let directory = Directory::new("build-parquet-nul");
+        let (path, types) = (format!("{}/filter", directory.path()), parquet_types());
+        build(&["-o", &path, "-f", "name", &types], b"");
+        let found = mayhap(&["check", "-z", "-f", "name", &path, &types], b"");
+        assert_eq!(found.stdout, b"ann\nlee\0bob\0cid\0dot\0eve\0");
     }
 
     #[test]

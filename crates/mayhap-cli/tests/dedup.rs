@@ -650,3 +650,10 @@ fn one_state_is_for_one_at_a_time() {
     assert_eq!(dedup(&["--state", &state], b"zero\none\n"), b"one\n");
     assert_eq!(names(directory.path()), ["state"]);
 }
+
+#[test]
+fn the_time_of_a_parquet_file_is_refused_by_name() {
+    let types = format!("{}/../../testdata/parquet/types.parquet", env!("CARGO_MANIFEST_DIR"));
+    let arguments = ["dedup", "-f", "name", "--time", "at", "--window", "1h", &types];
+    fails(&arguments, b"", "--time is for tables in text, and");
+}

@@ -349,6 +349,83 @@ fn a_column_is_taken_out_of_a_parquet_file() {
     assert!(!Path::new(&out).exists());
 }
 
+/// What people write for a value is rarely what is stored, and asked with other bytes a filter denies what it has.
+#[test]
+fn a_column_is_asked_as_people_write_its_values_or_not_at_all() {
+    let directory = Directory::new("foreign-parquet-types");
+    let (ours, parquet) = (path(&directory, "ours.mayhap"), types("types"));
+    let import = |column: &str, more: &[&str]| {
+        let arguments =
+            ["import", "--force", "--format", "parquet", &parquet, "-o", &ours, "--column", column];
+        succeeds(&[&arguments[..], more].concat(), b"")
+    };
+    let holds = |keys: &str| assert_eq!(succeeds(&["check", &ours, "-"], keys.as_bytes()), keys);
+
+    assert!(import("uid", &[]).contains("keys are           uuid\n"));
+    holds("be96447d-7385-558c-b0be-83a6632a5ab2\n0ADEDF02-E466-573B-A3FE-6A7F799D7D3D\n");
+    holds("a4cbbdd4b7e0589f965c38ae16a97c4c\n");
+    fails(
+        &["check", &ours, "-"],
+        b"be96447d\n",
+        "can't be a key of this filter, whose keys are of type uuid",
+    );
+
+    import("u64", &[]);
+    holds("0\n1\n9223372036854775807\n9223372036854775808\n18446744073709551615\n");
+    fails(&["check", &ours, "-"], b"-1\n", "whose keys are of type u64");
+    import("u32", &[]);
+    holds("0\n1\n2147483647\n2147483648\n4294967295\n");
+
+    let day = import("day", &[]);
+    assert!(day.contains("days since 1970-01-01, as numbers (DATE in the file)"), "{day}");
+    holds("0\n-1\n19782\n");
+    let at = import("at", &[]);
+    assert!(at.contains("microseconds since the beginning of 1970, as numbers"), "{at}");
+    holds("3\n1700000000000000\n");
+    assert!(import("raw", &[]).contains("bytes as they are stored"));
+    import("name", &[]);
+    holds("bob\neve\n");
+
+    fs::remove_file(&ours).unwrap();
+    for (file, column, expected) in [
+        ("types", "dec", "the column dec is DECIMAL(9, 2), stored as FIXED_LEN_BYTE_ARRAY(4), and"),
+        ("types", "dec", "with --key-type hex it is asked by the 4 bytes that are stored"),
+        ("types", "half", "the column half is FLOAT16, stored as FIXED_LEN_BYTE_ARRAY(2)"),
+        ("types", "code", "the column code is FIXED_LEN_BYTE_ARRAY(2), and the file doesn't say"),
+        ("types", "code", "--key-type text"),
+        ("decimal_int", "dec", "with --key-type i32 it is asked by the numbers that are stored, 10^2 times"),
+        ("int96", "at", "the column at is INT96, and what people write"),
+    ] {
+        let arguments = ["import", "--format", "parquet", &types(file), "-o", &ours, "--column", column];
+        fails(&arguments, b"", expected);
+        assert!(!Path::new(&ours).exists());
+    }
+    fails(&["check", "--format", "parquet", &types("int96"), "-"], b"1\n", "the column at is INT96");
+
+    // Whoever says what the keys are is believed, and the bits are the same in any case.
+    assert!(!import("dec", &["--key-type", "hex"]).contains("DECIMAL"));
+    holds("00000001\nfffffb32\n");
+    import("code", &["--key-type", "text"]);
+    holds("DE\nPT\n");
+    let integers = types("decimal_int");
+    let arguments = ["import", "-q", "--force", "--format", "parquet", &integers, "--column", "dec"];
+    succeeds(&[&arguments[..], &["--key-type", "i32", "-o", &ours]].concat(), b"");
+    holds("1\n-1230\n");
+    let bare = path(&directory, "bare");
+    let arguments = ["convert", "-q", "--from", "parquet", &parquet, "--column", "dec", "--to", "parquet"];
+    succeeds(&[&arguments[..], &["-o", &bare]].concat(), b"");
+
+    let list = succeeds(&["import", "--format", "parquet", &parquet, "--list"], b"");
+    assert_eq!(list.matches("a Parquet filter").count(), 10, "{list}");
+    assert_eq!(list.matches("unclear").count(), 3, "{list}");
+    assert!(list.contains("the column dec is DECIMAL(9, 2)"), "{list}");
+}
+
+/// A file in `testdata/parquet`.
+fn types(name: &str) -> String {
+    format!("{}/../../testdata/parquet/{name}.parquet", env!("CARGO_MANIFEST_DIR"))
+}
+
 #[test]
 fn a_filter_is_taken_out_of_a_leveldb_table() {
     let directory = Directory::new("foreign-leveldb");

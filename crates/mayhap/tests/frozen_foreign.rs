@@ -30,7 +30,7 @@ struct Frozen {
     false_positives: usize,
 }
 
-/// The numbers below this are in it, written as text and encoded as the form of its keys says.
+/// The numbers below this are in it, [written as text](Frozen::key) and encoded as the form of its keys says.
 const HELD: u64 = 200;
 const ABSENT: std::ops::Range<u64> = 1_000..101_000;
 
@@ -61,6 +61,10 @@ const FROZEN: &[Frozen] = &[
     row("parquet-i32", || ForeignFilter::Parquet(parquet()), KeyForm::Int32, 0xcad9_0e6e_bf39_2c5a, 1_293),
     row("parquet-f32", || ForeignFilter::Parquet(parquet()), KeyForm::Float32, 0x188a_d8af_b2b7_68c6, 929),
     row("parquet-f64", || ForeignFilter::Parquet(parquet()), KeyForm::Float64, 0xb943_1bbd_4a4b_7cc0, 1_119),
+    row("parquet-u32", || ForeignFilter::Parquet(parquet()), KeyForm::UInt32, 0xcd98_8689_5ad9_be47, 1_293),
+    row("parquet-u64", || ForeignFilter::Parquet(parquet()), KeyForm::UInt64, 0x5bf8_1a61_881c_fbcc, 1_052),
+    row("parquet-uuid", || ForeignFilter::Parquet(parquet()), KeyForm::Uuid, 0x2df4_2ec8_4b53_d432, 1_248),
+    row("parquet-hex", || ForeignFilter::Parquet(parquet()), KeyForm::Hex, 0x410a_66a0_674e_b294, 1_225),
     row(
         "redis-bloom",
         || ForeignFilter::RedisBloom(RedisBloom::new().unwrap(), RdbVersion::REDIS_7_0),
@@ -122,7 +126,7 @@ fn files_of_version_1_0_open_and_answer_the_same() {
         );
 
         let opened = ForeignFile::open(&path).unwrap();
-        let answers = |number: u64| opened.contains(number.to_string().as_bytes());
+        let answers = |number: u64| opened.contains(frozen.key(number).as_bytes());
         assert!((0..HELD).all(|number| answers(number) == Some(true)), "{name}: false negatives");
         let positives = ABSENT.filter(|number| answers(*number) == Some(true)).count();
         let digest = KeyHasher::xxh3(0).digest(&bytes).get();
@@ -151,9 +155,18 @@ impl Frozen {
     fn build(&self) -> Vec<u8> {
         let mut file = ForeignFile { filter: (self.filter)(), keys: self.keys };
         for number in 0..HELD {
-            file.insert(number.to_string().as_bytes()).unwrap().unwrap();
+            file.insert(self.key(number).as_bytes()).unwrap().unwrap();
         }
         file.to_bytes().unwrap()
+    }
+
+    /// A number as a key is written: with leading zeros, where they count.
+    fn key(&self, number: u64) -> String {
+        match self.keys {
+            KeyForm::Uuid => format!("{number:032x}"),
+            KeyForm::Hex => format!("{number:010x}"),
+            _ => number.to_string(),
+        }
     }
 
     fn path(&self) -> PathBuf {

@@ -4,7 +4,7 @@ use mayhap::formats::redisbloom::RdbVersion;
 use mayhap::formats::{ForeignFile, ForeignFilter};
 use serde_json::{Map, Value};
 
-use super::title;
+use super::{KeyType, Loaded, title};
 use crate::numbers::{format_rate, format_size, group_digits};
 
 /// The parameters of a filter and how full it is, for people and for programs.
@@ -26,11 +26,27 @@ enum Figure {
 impl Facts {
     /// Of a filter. Looks at every bit.
     pub(crate) fn of(file: &ForeignFile) -> Self {
-        let filter = &file.filter;
+        Self::new(&file.filter, file.keys.name(), None)
+    }
+
+    /// The same of one in another system's file, with what that says of the keys if nobody says otherwise.
+    pub(crate) fn of_loaded(loaded: &Loaded, key_type: &KeyType) -> Self {
+        let (name, meaning) = match (key_type.given(), &loaded.keys.form) {
+            (Some(given), _) => (given.name(), None),
+            (None, Ok(form)) => (form.name(), loaded.keys.meaning.as_deref()),
+            (None, Err(why)) => ("unclear", Some(why.as_str())),
+        };
+        Self::new(&loaded.filter, name, meaning)
+    }
+
+    fn new(filter: &ForeignFilter, keys: &str, meaning: Option<&str>) -> Self {
         let mut facts = Self { title: title(filter.format()), figures: Vec::new() };
         facts.add("format", "format", Figure::Text(filter.format().name().to_owned()));
         facts.add_recipe(filter);
-        facts.add("keys are", "key_type", Figure::Text(file.keys.name().to_owned()));
+        facts.add("keys are", "key_type", Figure::Text(keys.to_owned()));
+        if let Some(meaning) = meaning {
+            facts.text("that is", "key_meaning", meaning);
+        }
         facts.add("size", "bytes", Figure::Size(filter.len_bytes()));
         facts.add_fill(filter);
         facts.add("expected rate now", "expected_rate", Figure::Rate(filter.expected_rate()));

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use mayhap::formats::{ForeignFile, ForeignFilter, Format};
+use mayhap::formats::{ForeignFilter, Format};
 
-use super::{Details, FormatName, OURS, Selection, leveldb, not_one, parquet, read, redis, title};
+use super::{Details, FormatName, Loaded, OURS, Selection, leveldb, not_one, parquet, read, redis, title};
 use crate::failure::Failure;
 
 /// A filter in a file that may have several.
@@ -12,7 +12,7 @@ pub(crate) struct Item<'a> {
     /// How it is selected: "--key urls". Empty in a file that has but this one.
     pub(crate) selector: String,
     is_selected: bool,
-    load: Box<dyn Fn() -> Result<ForeignFile, Failure> + 'a>,
+    load: Box<dyn Fn() -> Result<Loaded, Failure> + 'a>,
 }
 
 impl Details {
@@ -25,7 +25,7 @@ impl Details {
         format: FormatName,
         path: &Path,
         selection: &Selection,
-    ) -> Result<ForeignFile, Failure> {
+    ) -> Result<Loaded, Failure> {
         self.with_items(format, path, selection, |items| load_only(path, items))
     }
 
@@ -36,7 +36,7 @@ impl Details {
         path: &Path,
         bytes: &[u8],
         selection: &Selection,
-    ) -> Result<ForeignFile, Failure> {
+    ) -> Result<Loaded, Failure> {
         selection.check(format)?;
         load_only(path, &self.items(format, path, bytes, selection)?)
     }
@@ -111,7 +111,7 @@ impl Details {
         };
         Ok(Item::new(String::new(), true, move || {
             let filter = ForeignFilter::from_bytes(format, bytes);
-            filter.map(ForeignFile::from).map_err(|error| not_one(path, title(format), &error))
+            filter.map(Loaded::from).map_err(|error| not_one(path, title(format), &error))
         }))
     }
 }
@@ -120,13 +120,13 @@ impl<'a> Item<'a> {
     pub(super) fn new(
         selector: String,
         is_selected: bool,
-        load: impl Fn() -> Result<ForeignFile, Failure> + 'a,
+        load: impl Fn() -> Result<Loaded, Failure> + 'a,
     ) -> Self {
         Self { selector, is_selected, load: Box::new(load) }
     }
 
     /// Reads the filter.
-    pub(crate) fn load(&self) -> Result<ForeignFile, Failure> {
+    pub(crate) fn load(&self) -> Result<Loaded, Failure> {
         (self.load)()
     }
 
@@ -137,7 +137,7 @@ impl<'a> Item<'a> {
 }
 
 /// The filter that is selected, if it is one.
-fn load_only(path: &Path, items: &[Item<'_>]) -> Result<ForeignFile, Failure> {
+fn load_only(path: &Path, items: &[Item<'_>]) -> Result<Loaded, Failure> {
     let mut selected = items.iter().filter(|item| item.is_selected);
     let problem = match (selected.next(), selected.next()) {
         (Some(item), None) => return item.load(),

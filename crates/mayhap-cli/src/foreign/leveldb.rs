@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use mayhap::formats::leveldb::{FilterBlock, Table};
-use mayhap::formats::{ForeignFile, ForeignFilter, Format};
+use mayhap::formats::{ForeignFilter, Format};
 
-use super::{Item, Selection, not_one};
+use super::{Item, Loaded, Selection, not_one};
 use crate::failure::Failure;
 
 /// What every table ends with.
@@ -69,7 +69,7 @@ fn items_of<'a>(
         let is_selected = selection.block.is_none_or(|wanted| wanted == index);
         items.push(Item::new(format!("--block {index}"), is_selected, move || {
             let read = ForeignFilter::from_bytes(Format::LevelDb, &filter);
-            read.map(ForeignFile::from).map_err(|error| not_one(path, "a LevelDB filter", &error))
+            read.map(Loaded::from).map_err(|error| not_one(path, "a LevelDB filter", &error))
         }));
     }
     if items.is_empty() {

@@ -4,6 +4,7 @@ mod base64;
 mod facts;
 mod items;
 mod leveldb;
+mod loaded;
 mod native;
 mod options;
 mod parquet;
@@ -21,6 +22,7 @@ use crate::keys::cannot_read;
 
 pub(crate) use facts::Facts;
 pub(crate) use items::Item;
+pub(crate) use loaded::Loaded;
 pub(crate) use native::native_file;
 pub(crate) use options::{Details, ForeignOptions, FormatName, KeyType, Selection};
 pub(crate) use write::{Shape, claim, how_to_load, is_standard_output, save, with_rdb_version};

@@ -7,6 +7,7 @@ use mayhap::bits::Mapped;
 use mayhap::formats::{ForeignFile, Format, KeyForm};
 
 use super::items::selectors;
+use super::loaded::Loaded;
 use crate::failure::Failure;
 use crate::filter_file::{FilterFile, Unlock};
 use crate::numbers::parse_count;
@@ -44,13 +45,16 @@ pub(crate) struct Details {
     pub(super) bits: Option<u64>,
 }
 
+/// The [names](KeyForm::name) of the forms there are.
+const KEY_TYPES: [&str; 10] = ["text", "i32", "i64", "u32", "u64", "f32", "f64", "utf16", "uuid", "hex"];
+
 /// What no other system's filter says.
 #[derive(Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Filters of other systems")]
 pub(crate) struct KeyType {
-    /// What the keys in it are: text, numbers as Java and Parquet hash them, or Java's UTF-16 strings [default: what a
-    /// Parquet file says, else text]
-    #[arg(long, value_name = "TYPE", value_parser = ["text", "i32", "i64", "f32", "f64", "utf16"], requires = "format")]
+    /// What the keys in it are: text, numbers as Java and Parquet hash them, Java's UTF-16 strings, UUIDs, or any bytes
+    /// in hex [default: what a Parquet file says, else text]
+    #[arg(long, value_name = "TYPE", value_parser = KEY_TYPES, requires = "format")]
     key_type: Option<String>,
 }
 
@@ -154,15 +158,25 @@ impl ForeignOptions {
                 selectors(several)
             ))),
         })?;
-        Ok(self.key_type.apply(file))
+        self.key_type.apply(file)
     }
 }
 
 impl KeyType {
-    /// The filter with the type that was given, if one was.
-    pub(crate) fn apply(&self, file: ForeignFile) -> ForeignFile {
-        let given = self.key_type.as_deref().and_then(KeyForm::from_name);
-        ForeignFile { keys: given.unwrap_or(file.keys), ..file }
+    /// The filter with keys of the type that was given, or else of the one that its file tells.
+    ///
+    /// # Errors
+    /// When none was given, and what people write for the keys isn't what was hashed.
+    pub(crate) fn apply(&self, loaded: Loaded) -> Result<ForeignFile, Failure> {
+        let keys = match self.given() {
+            Some(given) => given,
+            None => loaded.keys.form.map_err(Failure::Message)?,
+        };
+        Ok(ForeignFile { filter: loaded.filter, keys })
+    }
+
+    pub(super) fn given(&self) -> Option<KeyForm> {
+        self.key_type.as_deref().and_then(KeyForm::from_name)
     }
 }
 

@@ -5,10 +5,11 @@ use std::io::Read as _;
 use std::path::Path;
 
 use mayhap::ReadOptions;
-use mayhap::formats::parquet::{ColumnChunk, ParquetFooter, PhysicalType};
-use mayhap::formats::{ForeignFile, ForeignFilter, KeyForm};
+use mayhap::formats::parquet::{ColumnChunk, LogicalType, ParquetFooter, PhysicalType, TimeUnit};
+use mayhap::formats::{ForeignFilter, KeyForm};
 
-use super::{Item, Selection, not_one};
+use super::loaded::Keys;
+use super::{Item, Loaded, Selection, not_one};
 use crate::failure::Failure;
 use crate::keys::cannot_read;
 
@@ -56,9 +57,7 @@ fn item<'a>(path: &'a Path, column: &ColumnChunk, selection: &Selection) -> Item
             .read_filter(&mut file, &ReadOptions::new())
             .map_err(|error| not_one(path, "a Parquet file", &error))?;
         match filter {
-            Some(filter) => {
-                Ok(ForeignFile { filter: ForeignFilter::Parquet(filter), keys: key_form(&column) })
-            }
+            Some(filter) => Ok(Loaded { filter: ForeignFilter::Parquet(filter), keys: keys(&column) }),
             None => Err(Failure::Message(format!(
                 "column {} has no filter in row group {}",
                 column.path(),
@@ -68,13 +67,90 @@ fn item<'a>(path: &'a Path, column: &ColumnChunk, selection: &Selection) -> Item
     })
 }
 
-/// What the values of a column are, which its file tells.
-fn key_form(column: &ColumnChunk) -> KeyForm {
-    match column.physical_type() {
-        Some(PhysicalType::Int32) => KeyForm::Int32,
-        Some(PhysicalType::Int64) => KeyForm::Int64,
-        Some(PhysicalType::Float) => KeyForm::Float32,
-        Some(PhysicalType::Double) => KeyForm::Float64,
-        _ => KeyForm::Text,
+/// What the values of a column are, which its schema tells.
+///
+/// A filter has the hashes of what is stored. Where people write something else, and no [`KeyForm`] makes the one of the
+/// other, every answer would be a "no", so that somebody has to say what will be asked.
+fn keys(column: &ColumnChunk) -> Keys {
+    use LogicalType as Logical;
+    use PhysicalType as Physical;
+    let Some(physical) = column.physical_type() else { return Keys::unclear(unclear(column)) };
+    match (physical, column.logical_type()) {
+        (Physical::Int32, Some(Logical::Integer { is_signed: false, .. })) => KeyForm::UInt32.into(),
+        (Physical::Int64, Some(Logical::Integer { is_signed: false, .. })) => KeyForm::UInt64.into(),
+        (Physical::Int32, None | Some(Logical::Integer { .. } | Logical::Unknown)) => KeyForm::Int32.into(),
+        (Physical::Int64, None | Some(Logical::Integer { .. } | Logical::Unknown)) => KeyForm::Int64.into(),
+        (Physical::Int32, Some(logical @ (Logical::Date | Logical::Time(_)))) => {
+            Keys::meaning(KeyForm::Int32, time(logical))
+        }
+        (Physical::Int64, Some(logical @ (Logical::Time(_) | Logical::Timestamp(_)))) => {
+            Keys::meaning(KeyForm::Int64, time(logical))
+        }
+        (Physical::Float, None | Some(Logical::Unknown)) => KeyForm::Float32.into(),
+        (Physical::Double, None | Some(Logical::Unknown)) => KeyForm::Float64.into(),
+        (Physical::ByteArray, Some(Logical::String | Logical::Enum | Logical::Json | Logical::Unknown)) => {
+            KeyForm::Text.into()
+        }
+        // Many writers leave it at that for text.
+        (Physical::ByteArray, None) => {
+            let meaning = "bytes as they are stored; if people write them in hex, --key-type hex takes that";
+            Keys::meaning(KeyForm::Text, meaning.to_owned())
+        }
+        (Physical::FixedLenByteArray, Some(Logical::Uuid)) => KeyForm::Uuid.into(),
+        _ => Keys::unclear(unclear(column)),
     }
+}
+
+/// What the numbers of a column of times count.
+fn time(logical: LogicalType) -> String {
+    let unit = |unit| match unit {
+        TimeUnit::Millis => "milliseconds",
+        TimeUnit::Micros => "microseconds",
+        TimeUnit::Nanos => "nanoseconds",
+    };
+    let counted = match logical {
+        LogicalType::Time(its) => format!("{} since midnight", unit(its)),
+        LogicalType::Timestamp(its) => format!("{} since the beginning of 1970", unit(its)),
+        _ => "days since 1970-01-01".to_owned(),
+    };
+    format!("{counted}, as numbers ({} in the file)", logical.name())
+}
+
+/// What a column is whose keys can't be asked for as people write them, and what can be done.
+fn unclear(column: &ColumnChunk) -> String {
+    let (path, physical, logical) = (column.path(), column.physical_type(), column.logical_type());
+    let fixed = column.fixed_length().filter(|_| physical == Some(PhysicalType::FixedLenByteArray));
+    let stored = physical.map_or("a type that is hidden", PhysicalType::name);
+    let stored = fixed.map_or_else(|| stored.to_owned(), |length| format!("{stored}({length})"));
+    if fixed.is_some() && logical.is_none() {
+        let uuid = if fixed == Some(16) { ", --key-type uuid if they are UUIDs" } else { "" };
+        return format!(
+            "the column {path} is {stored}, and the file doesn't say what its bytes are: say --key-type text if they are \
+             asked for as they are, --key-type hex if in hex{uuid}"
+        );
+    }
+    let is = match logical {
+        Some(LogicalType::Decimal { precision, scale }) => {
+            format!("DECIMAL({precision}, {scale}), stored as {stored}")
+        }
+        Some(logical) => format!("{}, stored as {stored}", logical.name()),
+        None => stored,
+    };
+    let instead = match (physical, logical) {
+        (Some(PhysicalType::Int32), Some(LogicalType::Decimal { scale, .. })) => {
+            format!("--key-type i32 it is asked by the numbers that are stored, 10^{scale} times as large")
+        }
+        (Some(PhysicalType::Int64), Some(LogicalType::Decimal { scale, .. })) => {
+            format!("--key-type i64 it is asked by the numbers that are stored, 10^{scale} times as large")
+        }
+        _ => {
+            let length = fixed.map(u64::from).or_else(|| physical?.key_bytes().map(|length| length as u64));
+            let length = length.map_or_else(String::new, |length| format!("{length} "));
+            format!("--key-type hex it is asked by the {length}bytes that are stored, in hex")
+        }
+    };
+    format!(
+        "the column {path} is {is}, and what people write for it isn't what its filter was made of: every answer would be \
+         no; with {instead}"
+    )
 }

@@ -13,9 +13,9 @@ use mayhap::formats::redisbloom::rdb::RdbFile;
 use mayhap::formats::redisbloom::{
     Chunk, CuckooLimits, RdbVersion, RedisBloom, RedisBloomLoader, RedisCuckoo, RedisValue,
 };
-use mayhap::formats::{ForeignFile, ForeignFilter, Format};
+use mayhap::formats::{ForeignFilter, Format};
 
-use super::{Item, Selection, base64, native_file, not_one};
+use super::{Item, Loaded, Selection, base64, native_file, not_one};
 use crate::failure::Failure;
 
 /// The length of a cuckoo filter's header, which no header of a Bloom filter has.
@@ -54,7 +54,7 @@ pub(super) fn items<'a>(
         ForeignFilter::from_bytes(Format::RedisDump, payload)
             .map_err(|error| not_one(path, "a DUMP payload, SCANDUMP chunks or .rdb file of Redis", &error))
     };
-    Ok(vec![Item::new(String::new(), true, move || load().map(ForeignFile::from))])
+    Ok(vec![Item::new(String::new(), true, move || load().map(Loaded::from))])
 }
 
 fn rdb_items<'a>(path: &'a Path, bytes: &'a [u8], selection: &Selection) -> Result<Vec<Item<'a>>, Failure> {
@@ -81,7 +81,7 @@ fn rdb_items<'a>(path: &'a Path, bytes: &'a [u8], selection: &Selection) -> Resu
                 Some(RedisValue::Cuckoo(filter)) => ForeignFilter::RedisCuckoo(filter, version),
                 None => return Err(Failure::Message(format!("{name} is no filter"))),
             };
-            Ok(ForeignFile::from(filter))
+            Ok(Loaded::from(filter))
         }));
     }
     if items.is_empty() {

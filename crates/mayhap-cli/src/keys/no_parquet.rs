@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::batch::Batch;
+use super::options::KeyOptions;
 use crate::failure::Failure;
 
 /// There is none.
@@ -10,7 +11,7 @@ use crate::failure::Failure;
 pub(super) enum ParquetReader {}
 
 impl ParquetReader {
-    pub(super) fn open(path: &Path, _field: Option<&str>) -> Result<Self, Failure> {
+    pub(super) fn open(path: &Path, _options: &KeyOptions) -> Result<Self, Failure> {
         Err(Failure::Message(format!(
             "{} is a Parquet file, which this build of mayhap doesn't read; one from `cargo install mayhap-cli \
              --features parquet` does",

@@ -72,7 +72,7 @@ impl KeyOptions {
         self.field.is_none().then_some(self.terminator())
     }
 
-    fn terminator(&self) -> u8 {
+    pub(super) fn terminator(&self) -> u8 {
         if self.null { 0 } else { b'\n' }
     }
 

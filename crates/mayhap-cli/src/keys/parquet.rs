@@ -1,7 +1,7 @@
 //! One column of a Parquet file.
 //!
-//! Byte arrays are keys as they are, whole numbers as their digits; a null is no key. The record that belongs to a key is
-//! the key and a newline, because the rest of the row isn't read.
+//! Byte arrays are keys as they are, whole numbers as their digits, UUIDs and decimals as people write them; a null is no
+//! key. The record that belongs to a key is the key and what ends a line, because the rest of the row isn't read.
 
 use std::fmt;
 use std::fs::File;
@@ -16,6 +16,7 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
 
 use super::batch::{Batch, Layout, Row, Table};
+use super::options::KeyOptions;
 use super::source::cannot_read;
 use crate::failure::Failure;
 
@@ -28,13 +29,25 @@ pub(super) struct ParquetReader {
     file: SerializedFileReader<File>,
     file_bytes: u64,
     column: usize,
-    is_unsigned: bool,
+    form: Form,
+    terminator: u8,
     /// The row group to open next.
     next_group: usize,
     open: Option<ColumnReader>,
     rows_read: u64,
     charged: u64,
     levels: Levels,
+}
+
+/// How a value becomes the key that people write for it.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    /// Bytes, or a number with its sign.
+    Plain,
+    Unsigned,
+    Uuid,
+    /// With so many digits after the point.
+    Decimal(usize),
 }
 
 /// Where nulls and lists are; the values are all that is asked for, but they must be read.
@@ -45,21 +58,20 @@ struct Levels {
 }
 
 impl ParquetReader {
-    pub(super) fn open(path: &Path, field: Option<&str>) -> Result<Self, Failure> {
+    pub(super) fn open(path: &Path, options: &KeyOptions) -> Result<Self, Failure> {
         let file = File::open(path).map_err(|error| cannot_read(path, &error))?;
         let file_bytes = file.metadata().map_err(|error| cannot_read(path, &error))?.len();
         let file = SerializedFileReader::new(file).map_err(|error| broken(path, &error))?;
         let schema = file.metadata().file_metadata().schema_descr();
-        let column = find(schema, field).map_err(|message| says(path, &message))?;
-        let description = schema.column(column);
-        check_type(&description).map_err(|message| says(path, &message))?;
-        let is_unsigned = is_unsigned(&description);
+        let column = find(schema, options.field.as_deref()).map_err(|message| says(path, &message))?;
+        let form = form(&schema.column(column)).map_err(|message| says(path, &message))?;
         Ok(Self {
             path: path.to_path_buf(),
             file,
             file_bytes,
             column,
-            is_unsigned,
+            form,
+            terminator: options.terminator(),
             next_group: 0,
             open: None,
             rows_read: 0,
@@ -81,8 +93,8 @@ impl ParquetReader {
                     self.open.insert(column.map_err(|error| broken(&self.path, &error))?)
                 }
             };
-            let mut keys = Keys::new(batch);
-            let rows = read(column, self.is_unsigned, &mut self.levels, &mut keys)
+            let mut keys = Keys::new(batch, self.terminator);
+            let rows = read(column, self.form, &mut self.levels, &mut keys)
                 .map_err(|error| broken(&self.path, &error))?;
             keys.finish(batch);
             if rows == 0 {
@@ -126,13 +138,32 @@ fn find(schema: &SchemaDescriptor, field: Option<&str>) -> Result<usize, String>
     by_name.or_else(by_number).ok_or_else(|| format!("no column is named {field:?}; there are: {}", names()))
 }
 
-fn check_type(column: &ColumnDescPtr) -> Result<(), String> {
-    match column.physical_type() {
-        Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY | Type::INT32 | Type::INT64 => Ok(()),
-        other => Err(format!(
-            "the column {} is of type {other}, and keys are byte arrays (strings) or whole numbers",
+/// How the values of a column are written.
+fn form(column: &ColumnDescPtr) -> Result<Form, String> {
+    let (logical, converted) = (column.logical_type_ref(), column.converted_type());
+    let refused = |name: &dyn fmt::Display| {
+        Err(format!(
+            "the column {} is of type {name}, and keys are byte arrays (strings), whole numbers, decimals or UUIDs",
             column.path().string()
-        )),
+        ))
+    };
+    let is_decimal = matches!(logical, Some(LogicalType::Decimal(_))) || converted == ConvertedType::DECIMAL;
+    match (column.physical_type(), logical) {
+        (Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY | Type::INT32 | Type::INT64, _) if is_decimal => {
+            match usize::try_from(column.type_scale()) {
+                // More than this doesn't fit into 16 bytes.
+                Ok(scale) if column.type_precision() <= 38 && scale <= 38 && column.type_length() <= 16 => {
+                    Ok(Form::Decimal(scale))
+                }
+                _ => refused(&format_args!("DECIMAL({}, {})", column.type_precision(), column.type_scale())),
+            }
+        }
+        (Type::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Uuid)) if column.type_length() == 16 => Ok(Form::Uuid),
+        (Type::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Float16)) => refused(&"FLOAT16"),
+        (Type::FIXED_LEN_BYTE_ARRAY, _) if converted == ConvertedType::INTERVAL => refused(&"INTERVAL"),
+        (Type::INT32 | Type::INT64, _) if is_unsigned(column) => Ok(Form::Unsigned),
+        (Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY | Type::INT32 | Type::INT64, _) => Ok(Form::Plain),
+        (other, _) => refused(&other),
     }
 }
 
@@ -148,32 +179,40 @@ fn is_unsigned(column: &ColumnDescPtr) -> bool {
 #[allow(clippy::cast_sign_loss)] // What it is, for unsigned numbers.
 fn read(
     column: &mut ColumnReader,
-    is_unsigned: bool,
+    form: Form,
     levels: &mut Levels,
     keys: &mut Keys,
 ) -> Result<usize, ParquetError> {
     match column {
         ColumnReader::ByteArrayColumnReader(column) => {
             let (rows, values) = values(column, levels)?;
-            values.iter().for_each(|value: &ByteArray| keys.push(value.data()));
+            values.iter().try_for_each(|value: &ByteArray| keys.push_bytes(value.data(), form))?;
             Ok(rows)
         }
         ColumnReader::FixedLenByteArrayColumnReader(column) => {
             let (rows, values) = values(column, levels)?;
-            values.iter().for_each(|value: &FixedLenByteArray| keys.push(value.data()));
+            values.iter().try_for_each(|value: &FixedLenByteArray| keys.push_bytes(value.data(), form))?;
             Ok(rows)
         }
         ColumnReader::Int32ColumnReader(column) => {
             let (rows, values) = values(column, levels)?;
             for value in values {
-                if is_unsigned { keys.push_number(value as u32) } else { keys.push_number(value) }
+                match form {
+                    Form::Unsigned => keys.push(value as u32),
+                    Form::Decimal(scale) => keys.push(Decimal { unscaled: value.into(), scale }),
+                    _ => keys.push(value),
+                }
             }
             Ok(rows)
         }
         ColumnReader::Int64ColumnReader(column) => {
             let (rows, values) = values(column, levels)?;
             for value in values {
-                if is_unsigned { keys.push_number(value as u64) } else { keys.push_number(value) }
+                match form {
+                    Form::Unsigned => keys.push(value as u64),
+                    Form::Decimal(scale) => keys.push(Decimal { unscaled: value.into(), scale }),
+                    _ => keys.push(value),
+                }
             }
             Ok(rows)
         }
@@ -202,10 +241,12 @@ fn values<T: DataType>(
 struct Keys {
     text: Vec<u8>,
     table: Table,
+    /// What ends a record.
+    terminator: u8,
 }
 
 impl Keys {
-    fn new(batch: &mut Batch) -> Self {
+    fn new(batch: &mut Batch, terminator: u8) -> Self {
         let mut table = match std::mem::take(&mut batch.layout) {
             Layout::Table(table) => table,
             Layout::Lines { .. } => Table::default(),
@@ -214,26 +255,33 @@ impl Keys {
         table.fields.clear();
         let mut text = std::mem::take(&mut batch.bytes);
         text.clear();
-        Self { text, table }
+        Self { text, table, terminator }
     }
 
-    fn push(&mut self, key: &[u8]) {
-        let start = self.table.fields.len();
-        self.table.fields.extend_from_slice(key);
-        self.end(start);
+    fn push_bytes(&mut self, value: &[u8], form: Form) -> Result<(), ParquetError> {
+        match form {
+            Form::Decimal(scale) => self.push(Decimal { unscaled: big_endian(value)?, scale }),
+            Form::Uuid => self.push(Uuid(value)),
+            Form::Plain | Form::Unsigned => {
+                let start = self.table.fields.len();
+                self.table.fields.extend_from_slice(value);
+                self.end(start);
+            }
+        }
+        Ok(())
     }
 
-    fn push_number(&mut self, number: impl fmt::Display) {
+    fn push(&mut self, value: impl fmt::Display) {
         let start = self.table.fields.len();
         // Memory takes it.
-        let _ = write!(self.table.fields, "{number}");
+        let _ = write!(self.table.fields, "{value}");
         self.end(start);
     }
 
     fn end(&mut self, start: usize) {
         let (key, record) = (start..self.table.fields.len(), self.text.len());
         self.text.extend_from_slice(self.table.fields.get(key.clone()).unwrap_or_default());
-        self.text.push(b'\n');
+        self.text.push(self.terminator);
         self.table.rows.push(Row { key, time: 0..0, record: record..self.text.len() });
     }
 
@@ -241,6 +289,46 @@ impl Keys {
         batch.len = self.text.len();
         batch.bytes = self.text;
         batch.layout = Layout::Table(self.table);
+    }
+}
+
+/// A signed number in as many bytes as it came with.
+fn big_endian(value: &[u8]) -> Result<i128, ParquetError> {
+    let sign = if value.first().is_some_and(|first| *first >= 0x80) { 0xff } else { 0 };
+    let mut bytes = [sign; 16];
+    let room = bytes.len().checked_sub(value.len()).and_then(|start| bytes.get_mut(start..));
+    let room = room
+        .ok_or_else(|| ParquetError::General(format!("a decimal has {} bytes, more than 16", value.len())))?;
+    room.copy_from_slice(value);
+    Ok(i128::from_be_bytes(bytes))
+}
+
+/// A decimal with all its digits after the point, also those that are 0.
+struct Decimal {
+    unscaled: i128,
+    scale: usize,
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.unscaled < 0 { "-" } else { "" };
+        let digits = format!("{:01$}", self.unscaled.unsigned_abs(), self.scale + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - self.scale);
+        let point = if self.scale == 0 { "" } else { "." };
+        write!(f, "{sign}{whole}{point}{fraction}")
+    }
+}
+
+/// A UUID in the form with hyphens.
+struct Uuid<'a>(&'a [u8]);
+
+impl fmt::Display for Uuid<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, byte) in self.0.iter().enumerate() {
+            let hyphen = if matches!(index, 4 | 6 | 8 | 10) { "-" } else { "" };
+            write!(f, "{hyphen}{byte:02x}")?;
+        }
+        Ok(())
     }
 }
 

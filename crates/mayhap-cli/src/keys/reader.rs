@@ -112,9 +112,23 @@ pub(super) fn on_threads<T: Send>(
 
 fn records(source: &Source, options: &KeyOptions) -> Result<Records, Failure> {
     if let Some(path) = source.parquet() {
-        return Ok(Records::Parquet(Box::new(ParquetReader::open(path, options.field.as_deref())?)));
+        if options.time.is_some() {
+            return Err(Failure::Message(format!(
+                "--time is for tables in text, and {} is a Parquet file, of which one column is read; leave it out, or \
+                 write the two columns as CSV first",
+                path.display()
+            )));
+        }
+        return Ok(Records::Parquet(Box::new(ParquetReader::open(path, options)?)));
     }
-    Ok(match options.form(&source.name())? {
+    let form = options.form(&source.name()).map_err(|failure| match failure {
+        // What comes through a pipe isn't looked at before it is read.
+        Failure::Message(message) if options.field.is_some() && source.is_stream() => Failure::Message(
+            format!("{message}; a Parquet file can't come through a pipe, and must be named"),
+        ),
+        failure => failure,
+    });
+    Ok(match form? {
         Form::Lines(terminator) => Records::Lines { terminator, ends: None },
         Form::Table { delimiter, has_quotes } => {
             let field = options.field.as_deref().unwrap_or("1");

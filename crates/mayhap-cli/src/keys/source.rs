@@ -55,6 +55,7 @@ impl Inputs {
                 let mut start = [0; MAYHAP.len()];
                 if file.read_exact(&mut start).is_ok() {
                     refuse_filter(&start, &path.display().to_string())?;
+                    Source::File(path.clone()).refuse_half_parquet(&start)?;
                 }
             }
             // Some of the kernel's own files say that they are empty, and aren't.
@@ -154,6 +155,31 @@ impl Source {
         (start == PARQUET && end == PARQUET).then_some(path)
     }
 
+    /// Whether it is read as it comes, and can't be looked at before.
+    pub(super) fn is_stream(&self) -> bool {
+        match self {
+            Self::Stdin => true,
+            Self::File(path) => fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()),
+        }
+    }
+
+    /// Refuses what begins as a Parquet file and can't be read as one: as lines it would be garbage.
+    fn refuse_half_parquet(&self, start: &[u8]) -> Result<(), Failure> {
+        if !start.starts_with(&PARQUET_PAGE) || self.parquet().is_some() {
+            return Ok(());
+        }
+        let name = self.name();
+        Err(Failure::Message(if self.is_stream() {
+            format!(
+                "a Parquet file comes through {name}, and can't be read so, because it is read from its end; name the file"
+            )
+        } else {
+            format!(
+                "{name} begins as a Parquet file and doesn't end as one: it was cut off, or is still being written"
+            )
+        }))
+    }
+
     /// Opens it, and unpacks what is packed.
     pub(crate) fn open(&self) -> Result<Opened, Failure> {
         let mut raw: Box<dyn Read + Send> = match self {
@@ -166,6 +192,7 @@ impl Source {
         let start = &start[..got];
         // Files were looked at before; what comes through a pipe is seen here first.
         refuse_filter(start, &self.name())?;
+        self.refuse_half_parquet(start)?;
         let rest = Counted { source: Cursor::new(start.to_vec()).chain(raw), bytes: Arc::default() };
         let bytes = Arc::clone(&rest.bytes);
         let reader: Box<dyn Read + Send> = if start.starts_with(&GZIP) {
@@ -240,6 +267,9 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// The first bytes of a Parquet file, and its last.
 const PARQUET: [u8; 4] = *b"PAR1";
 
+/// The first bytes of one, and of the first header in it. No text has the last of them, a control character.
+const PARQUET_PAGE: [u8; 5] = *b"PAR1\x15";
+
 /// What is read at once of a packed file.
 const PACKED_READ: usize = 1 << 16;
 
@@ -284,9 +314,9 @@ fn read_up_to(source: &mut impl Read, room: &mut [u8]) -> io::Result<usize> {
             Ok(0) => break,
             Ok(more) => {
                 got += more;
-                // Only what begins like something packed, or like a filter, is worth waiting for.
+                // Only what begins like something packed, a filter or a Parquet file is worth waiting for.
                 let begins_as = |magic: &[u8]| magic.starts_with(&room[..got.min(magic.len())]);
-                if !begins_as(&GZIP) && !begins_as(&ZSTD) && !begins_as(&MAYHAP) {
+                if ![&GZIP[..], &ZSTD, &MAYHAP, &PARQUET_PAGE].into_iter().any(begins_as) {
                     break;
                 }
             }

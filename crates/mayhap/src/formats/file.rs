@@ -323,7 +323,7 @@ mod tests {
             (|header| header.kind = Kind::BLOCKED_BLOOM, "a filter of another system was asked for"),
             (|header| header.recipe = 0, "format of another system's filter 0 is not known"),
             (|header| header.recipe = 7, "format of another system's filter 7 is not known"),
-            (|header| header.parameters[0] = 6, "type of another system's keys 6 is not known"),
+            (|header| header.parameters[0] = 10, "type of another system's keys 10 is not known"),
             (|header| header.parameters[1] = 1, "\"parameter 1\" is 1"),
             (|header| header.parameters[2] = 1, "\"parameter 2\" is 1"),
             (|header| header.parameters[3] = 1, "\"parameter 3\" is 1"),

@@ -3,6 +3,7 @@
 use alloc::string::String;
 
 use super::filter::SplitBlockBloom;
+use super::logical::LogicalType;
 use crate::codec::FormatError;
 use crate::formats::LittleEndian;
 
@@ -12,6 +13,9 @@ pub struct ColumnChunk {
     pub(super) row_group: u32,
     pub(super) path: String,
     pub(super) physical_type: Option<PhysicalType>,
+    pub(super) logical_type: Option<LogicalType>,
+    /// That of a byte array that is as long in all rows.
+    pub(super) length: Option<u32>,
     pub(super) place: Place,
     /// `bloom_filter_offset` and, if it is there, `bloom_filter_length`.
     pub(super) filter: Option<(u64, Option<u64>)>,
@@ -112,6 +116,18 @@ impl ColumnChunk {
     #[must_use]
     pub const fn physical_type(&self) -> Option<PhysicalType> {
         self.physical_type
+    }
+
+    /// What its values mean, if the schema says more than how they are stored.
+    #[must_use]
+    pub const fn logical_type(&self) -> Option<LogicalType> {
+        self.logical_type
+    }
+
+    /// How many bytes each value has, if the schema says so and not the physical type: of a FIXED_LEN_BYTE_ARRAY.
+    #[must_use]
+    pub const fn fixed_length(&self) -> Option<u32> {
+        self.length
     }
 
     /// Whether the column is encrypted. Then its filter can't be read, and [whether it has

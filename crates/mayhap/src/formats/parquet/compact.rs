@@ -105,6 +105,10 @@ impl<'a> Compact<'a> {
         })
     }
 
+    pub(super) fn byte(&mut self) -> Result<u8, FormatError> {
+        self.0.u8()
+    }
+
     pub(super) fn binary(&mut self) -> Result<&'a [u8], FormatError> {
         let length = self.0.varint()?;
         self.0.take(length)
@@ -229,6 +233,7 @@ mod tests {
         while let Some(kind) = compact.field(&mut id).unwrap() {
             ids.push(id);
             match id {
+                3 => assert_eq!(compact.byte(), Ok(42)),
                 4 => assert_eq!(compact.i32(), Ok(-2)),
                 5 => assert_eq!(compact.i32(), Ok(64)),
                 6 => assert_eq!(compact.i64(), Ok(i64::MIN)),

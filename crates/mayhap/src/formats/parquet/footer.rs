@@ -6,6 +6,7 @@ use core::ops::Range;
 
 use super::column::{ColumnChunk, PhysicalType, Place};
 use super::compact::{Compact, Kind};
+use super::logical::{Leaf, schema_element};
 use crate::codec::FormatError;
 
 /// What the footer of a Parquet file says about columns and their filters.
@@ -70,10 +71,18 @@ impl ParquetFooter {
     /// Reads `FileMetaData`, which starts at `start` in the file.
     pub(super) fn from_metadata(metadata: &[u8], start: u64) -> Result<Self, FormatError> {
         let mut footer = Self { columns: Vec::new(), row_groups: 0 };
+        let mut schema = Vec::new();
         let mut compact = Compact::new(metadata);
         let mut id = 0;
         while let Some(kind) = compact.field(&mut id)? {
             match (id, kind) {
+                (2, Kind::List) => structs(&mut compact, "schema", |compact| {
+                    let Some(leaf) = schema_element(compact)? else { return Ok(()) };
+                    let bytes = size_of::<Leaf>() as u64;
+                    schema.try_reserve(1).map_err(|_| FormatError::OutOfMemory { bytes })?;
+                    schema.push(leaf);
+                    Ok(())
+                })?,
                 (4, Kind::List) => structs(&mut compact, "row_groups", |compact| {
                     footer.row_group(compact, start)?;
                     footer.row_groups += 1;
@@ -82,7 +91,27 @@ impl ParquetFooter {
                 _ => compact.skip(kind)?,
             }
         }
+        footer.apply(&schema)?;
         Ok(footer)
+    }
+
+    /// Tells the columns what the schema says of them. Those of every row group stand in its order.
+    fn apply(&mut self, schema: &[Leaf]) -> Result<(), FormatError> {
+        for group in self.columns.chunk_by_mut(|one, next| one.row_group == next.row_group) {
+            for (index, chunk) in group.iter_mut().enumerate() {
+                let leaf = schema.get(index);
+                // The type isn't known if the column is encrypted.
+                match leaf.filter(|leaf| chunk.physical_type.is_none_or(|its| its == leaf.physical_type)) {
+                    Some(leaf) => (chunk.logical_type, chunk.length) = (leaf.logical_type, leaf.length),
+                    // Guessing what the values mean would give wrong answers.
+                    None => {
+                        let must_be = "a list of the columns, in the order of the row groups";
+                        return Err(FormatError::BadField { field: "schema", value: index as u64, must_be });
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     fn row_group(&mut self, compact: &mut Compact<'_>, data_end: u64) -> Result<(), FormatError> {
@@ -151,6 +180,8 @@ fn column_chunk(
         row_group,
         path: String::new(),
         physical_type: None,
+        logical_type: None,
+        length: None,
         place: Place::Here,
         filter: None,
         data_end,

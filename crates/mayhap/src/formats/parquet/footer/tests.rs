@@ -1,7 +1,7 @@
 //! Footers made by hand, sound and hostile.
 
 use super::*;
-use crate::formats::parquet::SplitBlockBloom;
+use crate::formats::parquet::{LogicalType, SplitBlockBloom, TimeUnit};
 #[cfg(feature = "std")]
 use std::io::Cursor;
 use std::string::ToString as _;
@@ -72,12 +72,29 @@ fn column_metadata(path: &[&str], filter: Option<(u64, Option<u64>)>) -> Vec<u8>
     metadata.end()
 }
 
-/// A file with these column chunks in one row group.
+/// `SchemaElement` of a group with so many children.
+fn group(children: u64) -> Vec<u8> {
+    Struct::default().binary(4, b"schema").number(5, 5, children).end()
+}
+
+/// `SchemaElement` of an INT64 column.
+fn int64() -> Struct {
+    Struct::default().number(1, 5, 2).number(3, 5, 0).binary(4, b"name")
+}
+
+/// A file with these column chunks, all of INT64, in one row group.
 fn file(data: &[u8], chunks: &[Vec<u8>]) -> Vec<u8> {
+    let columns = std::iter::repeat_n(int64().end(), chunks.len());
+    let schema: Vec<_> = [group(chunks.len() as u64)].into_iter().chain(columns).collect();
+    file_with(data, &schema, chunks)
+}
+
+/// A file with this schema, and these column chunks in one row group.
+fn file_with(data: &[u8], schema: &[Vec<u8>], chunks: &[Vec<u8>]) -> Vec<u8> {
     let row_group = Struct::default().list(1, 12, chunks).number(2, 6, 77).end();
     let metadata =
-        Struct::default().number(1, 5, 2).number(3, 6, 9).list(4, 12, &[row_group]).binary(6, b"by hand");
-    let metadata = metadata.end();
+        Struct::default().number(1, 5, 2).list(2, 12, schema).number(3, 6, 9).list(4, 12, &[row_group]);
+    let metadata = metadata.binary(6, b"by hand").end();
     let length = (metadata.len() as u32).to_le_bytes();
     [b"PAR1", data, &metadata, &length, b"PAR1"].concat()
 }
@@ -125,6 +142,55 @@ fn filters_are_found_with_and_without_their_length() {
             assert!(found.read_filter(&mut cut, &crate::ReadOptions::new()).is_err());
         }
     }
+}
+
+/// The older annotation, the newer one, and both.
+#[test]
+fn the_schema_says_what_the_values_mean() {
+    let nothing = || Struct::default().end();
+    let union = |id, inner: &[u8]| Struct::default().field(id, 12, inner).end();
+    let micros = Struct::default().field(1, 1, &[]).field(2, 12, &union(2, &nothing())).end();
+    let decimal = Struct::default().number(1, 5, 2).number(2, 5, 9).end();
+    let unsigned = Struct::default().field(1, 3, &[64]).field(2, 2, &[]).end();
+    let with = |element: Struct, union: &[u8]| element.field(10, 12, union).end();
+    let integer = |bits, is_signed| LogicalType::Integer { bits, is_signed };
+    let cases = [
+        (int64().end(), None),
+        (int64().number(6, 5, 14).end(), Some(integer(64, false))),
+        (int64().number(6, 5, 18).end(), Some(integer(64, true))),
+        (int64().number(6, 5, 10).end(), Some(LogicalType::Timestamp(TimeUnit::Micros))),
+        (
+            int64().number(6, 5, 5).number(7, 5, 3).number(8, 5, 12).end(),
+            Some(LogicalType::Decimal { precision: 12, scale: 3 }),
+        ),
+        (with(int64(), &union(5, &decimal)), Some(LogicalType::Decimal { precision: 9, scale: 2 })),
+        (with(int64(), &union(8, &micros)), Some(LogicalType::Timestamp(TimeUnit::Micros))),
+        (with(int64().number(6, 5, 14), &union(10, &unsigned)), Some(integer(64, false))),
+        (with(int64(), &union(14, &nothing())), Some(LogicalType::Uuid)),
+        // The newer one isn't known; the older one is, or isn't there.
+        (
+            with(int64().number(6, 5, 9), &union(9, &nothing())),
+            Some(LogicalType::Timestamp(TimeUnit::Millis)),
+        ),
+        (with(int64(), &union(9, &nothing())), Some(LogicalType::Other(9))),
+    ];
+    for (element, expected) in cases {
+        // A group before it, which is no column.
+        let schema = [group(2), group(1), int64().end(), element];
+        let columns = [chunk(&column_metadata(&["a", "b"], None)), chunk(&column_metadata(&["c"], None))];
+        let bytes = file_with(&[], &schema, &columns);
+        let footer = ParquetFooter::from_file(&bytes).unwrap();
+        assert_eq!(footer.columns()[0].logical_type(), None);
+        assert_eq!(footer.columns()[1].logical_type(), expected);
+        // Too few columns, and one of another type.
+        assert!(ParquetFooter::from_file(&file_with(&[], &schema[..3], &columns)).is_err());
+        let bytes = Struct::default().number(1, 5, 6).end();
+        let schema = [group(2), int64().end(), bytes];
+        assert!(ParquetFooter::from_file(&file_with(&[], &schema, &columns)).is_err());
+    }
+    let no_unit = with(int64(), &union(8, &nothing()));
+    let columns = [chunk(&column_metadata(&["a"], None))];
+    assert!(ParquetFooter::from_file(&file_with(&[], &[group(1), no_unit], &columns)).is_err());
 }
 
 #[test]
