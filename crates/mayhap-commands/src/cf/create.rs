@@ -29,8 +29,7 @@ pub(super) struct Recipe {
 /// less than a step of RedisBloom's walk, which follows one chain; with these the default of 20 fills a table as far as
 /// `sizing` counts on.
 const KICKS_PER_ITERATION: u64 = 16;
-/// More iterations than this don't fill a native filter any further, and the memory to search in would be paid for each
-/// filter.
+/// More iterations than this don't fill a native filter any further, and everybody would wait for a search that fails.
 const MOST_NATIVE_ITERATIONS: u64 = 1024;
 /// The buckets that one add may look at, at most: in a filter that was made here, and in one that was loaded.
 pub(super) const MOST_NATIVE_KICKS: u64 = MOST_NATIVE_ITERATIONS * KICKS_PER_ITERATION;
