@@ -104,8 +104,8 @@ impl ExactBitmap {
         self.keys.map(|keys| self.bytes() as f64 * 8.0 / keys as f64)
     }
 
-    /// What the row means, beside the smallest filter.
-    pub(super) fn explained(&self, filter_bytes: Option<u64>) -> String {
+    /// What the row means, whether or not it is the one to take.
+    pub(super) fn explained(&self, pays: bool) -> String {
         let range = format_count(self.range);
         let dense = format_size(self.dense_bytes());
         if let Some(sparse) = self.sparse_bytes() {
@@ -115,16 +115,8 @@ impl ExactBitmap {
                 format_size(sparse)
             );
         }
-        match filter_bytes {
-            Some(filter) if self.bytes() <= filter => {
-                format!(
-                    "A bitmap of the {range} numbers of the range takes {dense}, whatever is in it, and never errs"
-                )
-            }
-            _ => format!(
-                "A bitmap of the {range} numbers of the range takes {dense}, whatever is in it; it pays when the range is smaller"
-            ),
-        }
+        let then = if pays { ", and never errs" } else { "; it pays when the range is smaller" };
+        format!("A bitmap of the {range} numbers of the range takes {dense}, whatever is in it{then}")
     }
 }
 
