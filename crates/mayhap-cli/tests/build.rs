@@ -131,6 +131,37 @@ fn one_key_once_in_kinds_that_hold_copies() {
     );
 }
 
+/// Where a copy takes as much room as a key, room is what is planned; different keys are counted as everywhere.
+#[test]
+fn copies_are_told_from_keys() {
+    let directory = Directory::new("build-copies-counted");
+    let path = format!("{}/filter", directory.path());
+    let doubled = b"1\n2\n3\n4\n5\n6\n".repeat(2);
+    for kind in ["counting", "d-left", "cuckoo", "scalable-cuckoo"] {
+        let arguments = ["--kind", kind, "--copies", "--force", "-o", &path];
+        let summary = build(&arguments, &doubled);
+        assert_eq!((&summary["keys"], &summary["lines"]), (&6.into(), &12.into()), "{kind}");
+        let text = mayhap(&[&["build"], &arguments[..]].concat(), &doubled).stderr;
+        let text = String::from_utf8_lossy(&text);
+        assert!(text.contains(&format!("{kind} with 6 different keys of 12")), "{text}");
+    }
+    let planned = |kind, keys| ["build", "--kind", kind, "--copies", "-n", keys, "--force", "-o", &path];
+    fails(
+        &planned("cuckoo", "6"),
+        &doubled,
+        "12 keys, copies included, 100% more than the 6 planned; nothing was written: give -n 12, or --grow",
+    );
+    build(&planned("cuckoo", "12")[1..], &doubled);
+    // More room wouldn't help, and isn't advised.
+    let one_key = b"a\n".repeat(20);
+    let output = mayhap(&planned("cuckoo", "10"), &one_key);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("copies of this key, the most it can") && !text.contains("-n 20"), "{text}");
+    // Each key once is enough for a d-left filter of one, and twenty copies are its counters' business.
+    fails(&planned("d-left", "6"), &numbered_lines(12), "12 different keys, 100% more");
+}
+
 #[test]
 fn the_bits_depend_on_the_keys_alone() {
     let directory = Directory::new("build-same");

@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use mayhap::Digest;
 
 use super::hyperloglog::HyperLogLog;
-use crate::numbers::{group_digits, whole};
+use crate::numbers::{counted, group_digits, whole};
 
 /// Up to so many they are counted exactly. The set of them is then still smaller than a second-level cache.
 const EXACT: usize = 1 << 16;
@@ -102,6 +102,14 @@ impl Count {
         match self {
             Self::Exactly(count) => group_digits(count),
             Self::About(count, _) => format!("about {}", group_digits(count)),
+        }
+    }
+
+    /// The same with what is counted: `1 key`, `about 1 234 567 keys`.
+    pub(crate) fn text_of(self, name: &str) -> String {
+        match self {
+            Self::Exactly(count) => counted(count, name),
+            Self::About(count, _) => format!("about {}", counted(count, name)),
         }
     }
 }
