@@ -162,6 +162,41 @@ fn copies_are_told_from_keys() {
     fails(&planned("d-left", "6"), &numbered_lines(12), "12 different keys, 100% more");
 }
 
+/// How low a rate can be depends on the number of keys, so one that is advised before they are counted could fail.
+#[test]
+fn a_rate_that_is_advised_is_one_that_works() {
+    let directory = Directory::new("build-low-rates");
+    let path = format!("{}/filter", directory.path());
+    let input = numbered_lines(1_000);
+    for (kind, rate, instead) in [
+        ("cuckoo", "1e-12", "use --kind bloom"),
+        ("scalable-cuckoo", "1e-12", "use --kind scalable, or --kind cuckoo, which doesn't grow"),
+        ("bloom", "1e-25", ""),
+    ] {
+        let refused = |more: &[&str]| {
+            let arguments = [&["build", "--kind", kind, "-o", &path], more].concat();
+            let output = mayhap(&arguments, &input);
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{kind}: {text}");
+            assert!(text.contains("too low") && text.contains(instead) && !text.contains("layer"), "{text}");
+            text
+        };
+        let text = refused(&["-p", rate]);
+        assert!(text.contains("give -n to be told") && !text.contains("ask for"), "{text}");
+        // A rate that one key could have, and these can't: told when they were counted, and before if it is known.
+        let advised = |text: String| {
+            let after = text.split("ask for ").nth(1).unwrap_or_else(|| panic!("no advice in {text}"));
+            after.split([' ', ',', ';', '\n']).next().expect("a rate").to_owned()
+        };
+        let advice = advised(refused(&["-p", rate, "-n", "1000"]));
+        build(&["--kind", kind, "-p", &advice, "--force", "-o", &path], &input);
+        fs::remove_file(&path).unwrap();
+    }
+    let advised_later = mayhap(&["build", "--kind", "cuckoo", "-p", "2e-11", "-o", &path], &input);
+    let text = String::from_utf8_lossy(&advised_later.stderr);
+    assert!(text.contains("too low for 1000 keys") && text.contains("ask for"), "{text}");
+}
+
 #[test]
 fn the_bits_depend_on_the_keys_alone() {
     let directory = Directory::new("build-same");
