@@ -1,5 +1,7 @@
 //! More keys than planned: what is accepted, and what is said.
 
+use mayhap::Growth;
+
 use super::Arguments;
 use super::fill::Built;
 use super::recipe::{Recipe, Way};
@@ -80,11 +82,16 @@ pub(super) fn check_count(
 ) -> Result<(), Failure> {
     let Some(keys) = applies(arguments, recipe) else { return Ok(()) };
     let count = load.count;
-    if arguments.over_plan || count.get() as f64 <= keys as f64 * (1.0 + arguments.margin) {
+    // To take them at a worse rate may also be what the filter is for.
+    let takes_all = arguments.over_plan || recipe.when_full() == Some(Growth::Saturate);
+    if takes_all || count.get() as f64 <= keys as f64 * (1.0 + arguments.margin) {
         return Ok(());
     }
     let more = (count.get() as f64 / keys as f64 - 1.0) * 100.0;
     let accept = match rate {
+        _ if recipe.when_full() == Some(Growth::Refuse) => {
+            format!("--when-full saturate to take them at a worse rate than {}", format_rate(recipe.rate))
+        }
         Some(rate) => format!(
             "--over-plan to accept a rate of {} instead of {}",
             format_rate(rate),

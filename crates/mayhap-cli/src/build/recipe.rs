@@ -137,10 +137,12 @@ impl Recipe {
 
     /// Whether it makes room for more keys than it was made for.
     pub(super) fn grows(&self) -> bool {
-        match self.kind {
-            KindName::Scalable => self.settings.growth() == Growth::Grow,
-            kind => kind == KindName::ScalableCuckoo,
-        }
+        self.kind == KindName::ScalableCuckoo || self.when_full() == Some(Growth::Grow)
+    }
+
+    /// What it does when it is full, of a kind that has the choice.
+    pub(super) fn when_full(&self) -> Option<Growth> {
+        (self.kind == KindName::Scalable).then(|| self.settings.growth())
     }
 
     /// Whether such a filter can be. Nothing is allocated.
