@@ -123,6 +123,9 @@ fn exact_sets_stand_beside_a_filter() {
     let rows = report["bytes_per_key"].as_array().unwrap();
     assert_eq!(rows.len(), 6);
     assert_eq!((&rows[0]["keys"], &rows[5]["keys"]), (&Value::from(10_000), &Value::from(1_000_000_000)));
+    // 24 bytes of a String and one of control in 2^21 buckets, and a block of 48 bytes for each.
+    let strings = rows[2]["hash_set_strings"].as_f64().unwrap();
+    assert!((strings - 100.43).abs() < 0.01, "{strings}");
     for row in rows {
         assert!(row["bloom_filter"].as_f64().unwrap() * 6.0 < row["sorted_vec_u64"].as_f64().unwrap());
     }
@@ -216,7 +219,7 @@ fn any_two_numbers_will_do() {
 #[test]
 fn long_keys_make_the_hash_set_larger() {
     let report = json(&["-n", "50M", "-p", "1%", "--key-bytes", "30"]);
-    assert_eq!(report["hash_set"]["bytes"], (1u64 << 26) * 17 + 16 + 50_000_000 * 48);
+    assert_eq!(report["hash_set"]["bytes"], (1u64 << 26) * 25 + 16 + 50_000_000 * 48);
     assert!(report["hash_set"]["assumes"].as_str().unwrap().contains("30 bytes"));
 }
 
