@@ -123,6 +123,10 @@ fn one_key_once_in_kinds_that_hold_copies() {
     // A key far more often than a cuckoo filter has room for copies of it.
     let many = b"a\n".repeat(1000);
     assert_eq!(build(&["--kind", "cuckoo", "--force", "-o", &output], &many)["keys"], 1);
+    let text = mayhap(&["build", "--force", "-o", &output], &many).stderr;
+    assert!(String::from_utf8_lossy(&text).contains("bloom with 1 different key of 1 000\n"));
+    let text = mayhap(&["build", "--kind", "bitmap", "--force", "-o", &output], b"7\n").stderr;
+    assert!(String::from_utf8_lossy(&text).contains("bitmap with 1 different number\n"));
     fails(&["build", "--kind", "cuckoo", "--copies", "--force", "-o", &output], &many, "copies of this key");
     fails(
         &["build", "--kind", "bloom", "--copies", "--force", "-o", &output],
