@@ -123,12 +123,82 @@ fn one_key_once_in_kinds_that_hold_copies() {
     // A key far more often than a cuckoo filter has room for copies of it.
     let many = b"a\n".repeat(1000);
     assert_eq!(build(&["--kind", "cuckoo", "--force", "-o", &output], &many)["keys"], 1);
+    let text = mayhap(&["build", "--force", "-o", &output], &many).stderr;
+    assert!(String::from_utf8_lossy(&text).contains("bloom with 1 different key of 1 000\n"));
+    let text = mayhap(&["build", "--kind", "bitmap", "--force", "-o", &output], b"7\n").stderr;
+    assert!(String::from_utf8_lossy(&text).contains("bitmap with 1 different number\n"));
     fails(&["build", "--kind", "cuckoo", "--copies", "--force", "-o", &output], &many, "copies of this key");
     fails(
         &["build", "--kind", "bloom", "--copies", "--force", "-o", &output],
         &many,
         "--copies is for counting",
     );
+}
+
+/// Where a copy takes as much room as a key, room is what is planned; different keys are counted as everywhere.
+#[test]
+fn copies_are_told_from_keys() {
+    let directory = Directory::new("build-copies-counted");
+    let path = format!("{}/filter", directory.path());
+    let doubled = b"1\n2\n3\n4\n5\n6\n".repeat(2);
+    for kind in ["counting", "d-left", "cuckoo", "scalable-cuckoo"] {
+        let arguments = ["--kind", kind, "--copies", "--force", "-o", &path];
+        let summary = build(&arguments, &doubled);
+        assert_eq!((&summary["keys"], &summary["lines"]), (&6.into(), &12.into()), "{kind}");
+        let text = mayhap(&[&["build"], &arguments[..]].concat(), &doubled).stderr;
+        let text = String::from_utf8_lossy(&text);
+        assert!(text.contains(&format!("{kind} with 6 different keys of 12")), "{text}");
+    }
+    let planned = |kind, keys| ["build", "--kind", kind, "--copies", "-n", keys, "--force", "-o", &path];
+    fails(
+        &planned("cuckoo", "6"),
+        &doubled,
+        "12 keys, copies included, 100% more than the 6 planned; nothing was written: give -n 12, or --grow",
+    );
+    build(&planned("cuckoo", "12")[1..], &doubled);
+    // More room wouldn't help, and isn't advised.
+    let one_key = b"a\n".repeat(20);
+    let output = mayhap(&planned("cuckoo", "10"), &one_key);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("copies of this key, the most it can") && !text.contains("-n 20"), "{text}");
+    // Each key once is enough for a d-left filter of one, and twenty copies are its counters' business.
+    fails(&planned("d-left", "6"), &numbered_lines(12), "12 different keys, 100% more");
+}
+
+/// How low a rate can be depends on the number of keys, so one that is advised before they are counted could fail.
+#[test]
+fn a_rate_that_is_advised_is_one_that_works() {
+    let directory = Directory::new("build-low-rates");
+    let path = format!("{}/filter", directory.path());
+    let input = numbered_lines(1_000);
+    for (kind, rate, instead) in [
+        ("cuckoo", "1e-12", "use --kind bloom"),
+        ("scalable-cuckoo", "1e-12", "use --kind scalable, or --kind cuckoo, which doesn't grow"),
+        ("bloom", "1e-25", ""),
+    ] {
+        let refused = |more: &[&str]| {
+            let arguments = [&["build", "--kind", kind, "-o", &path], more].concat();
+            let output = mayhap(&arguments, &input);
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{kind}: {text}");
+            assert!(text.contains("too low") && text.contains(instead) && !text.contains("layer"), "{text}");
+            text
+        };
+        let text = refused(&["-p", rate]);
+        assert!(text.contains("give -n to be told") && !text.contains("ask for"), "{text}");
+        // A rate that one key could have, and these can't: told when they were counted, and before if it is known.
+        let advised = |text: String| {
+            let after = text.split("ask for ").nth(1).unwrap_or_else(|| panic!("no advice in {text}"));
+            after.split([' ', ',', ';', '\n']).next().expect("a rate").to_owned()
+        };
+        let advice = advised(refused(&["-p", rate, "-n", "1000"]));
+        build(&["--kind", kind, "-p", &advice, "--force", "-o", &path], &input);
+        fs::remove_file(&path).unwrap();
+    }
+    let advised_later = mayhap(&["build", "--kind", "cuckoo", "-p", "2e-11", "-o", &path], &input);
+    let text = String::from_utf8_lossy(&advised_later.stderr);
+    assert!(text.contains("too low for 1000 keys") && text.contains("ask for"), "{text}");
 }
 
 #[test]
@@ -496,14 +566,21 @@ fn a_scalable_filter_may_refuse_or_saturate_when_full() {
         assert_eq!(info["when_full"], choice);
         assert_eq!(add().status.code(), Some(code), "{choice}");
     }
-    // Built with more keys than planned, it is as any other that doesn't grow.
-    for choice in ["refuse", "saturate"] {
-        fails(
-            &[&["build"], &arguments(choice)[..]].concat(),
-            &numbered_lines(3_000),
-            "more than the 1 000 planned",
-        );
-    }
+    // Built with more keys than planned, it does what it is to do when full; what is advised is no way into that again.
+    let build_from = |choice| mayhap(&[&["build"], &arguments(choice)[..]].concat(), &numbered_lines(3_000));
+    let refused = build_from("refuse");
+    let text = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{text}");
+    assert!(
+        text.contains("more than the 1 000 planned") && text.contains("--when-full saturate"),
+        "no advice in {text}"
+    );
+    assert!(!text.contains("--over-plan"), "{text}");
+    let saturated = build_from("saturate");
+    let text = String::from_utf8_lossy(&saturated.stderr);
+    assert_eq!(saturated.status.code(), Some(0), "{text}");
+    assert!(text.contains("warning: 3 000 different keys, and 1 000 planned"), "{text}");
+    holds_all(&path, (0..3_000).map(|i| format!("https://example.org/{i}")));
     build(&arguments("grow"), &numbered_lines(3_000));
     fails(&["build", "--kind", "cuckoo", "--when-full", "grow", "-o", "x"], b"a\n", "is for --kind scalable");
 }

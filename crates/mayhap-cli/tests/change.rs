@@ -664,6 +664,26 @@ fn who_replaces_a_file_waits_for_who_changes_it() {
     );
 }
 
+/// A growing filter counts what it takes, which is closer than what its bits say.
+#[test]
+fn a_scalable_filter_says_what_it_counted() {
+    let directory = Directory::new("change-scalable-count");
+    let path = format!("{}/filter", directory.path());
+    let keys: String = (0..1_002).map(|i| format!("key {i}\n")).collect();
+    let built = mayhap(&["build", "-q", "--kind", "scalable", "-n", "100", "-o", &path], b"key 0\n");
+    assert_eq!(built.status.code(), Some(0), "{built:?}");
+    let output = mayhap(&["add", "--json", "--dry-run", &path], keys.as_bytes());
+    let summary: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let output = mayhap(&["add", &path], keys.as_bytes());
+    let AnyFilter::Scalable(filter) = AnyFilter::open(&path).unwrap() else { panic!("another kind") };
+    assert!((995..=1_002).contains(&filter.len()), "{}", filter.len());
+    assert_ne!(filter.len(), filter.estimated_len(), "or this tests nothing");
+    assert_eq!(summary["keys_now"], filter.len());
+    let text = String::from_utf8_lossy(&output.stderr);
+    let number = filter.len().to_string().replacen('1', "1 ", usize::from(filter.len() > 999));
+    assert!(text.contains(&format!("holds about {number} keys")), "{text}");
+}
+
 /// Whatever links lead to: an error is about the file that was named.
 #[test]
 #[cfg(unix)]

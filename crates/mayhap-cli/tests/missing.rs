@@ -88,6 +88,11 @@ fn the_summary_counts_what_was_no_part_of_it() {
     let output = mayhap(&["missing", "-r", "0..4", "--skip-invalid", "-c"], b"1\nabc\n\n1.5\n");
     assert_eq!(output.stdout, b"3\n");
     assert!(String::from_utf8(output.stderr).unwrap().contains("4 lines read, 3 no numbers"));
+    let output = mayhap(&["missing", "-r", "1..=1", "--skip-invalid"], b"1\none\n");
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "mayhap: 0 of 1 number is missing; 2 lines read, 1 no number\n"
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod run;
 
-use run::{fails, mayhap};
+use run::{Directory, fails, mayhap};
 use serde_json::Value;
 
 fn json(arguments: &[&str]) -> Value {
@@ -23,7 +23,7 @@ fn text_shows_every_kind_and_a_recommendation() {
     assert!(output.stderr.is_empty());
     let text = String::from_utf8(output.stdout).unwrap();
     for part in
-        ["BloomFilter", "ClassicBloom", "HashSet", "100 M", "1%", "126 MB", "120 MB", "1.21 GB", "9.59"]
+        ["BloomFilter", "ClassicBloom", "HashSet", "100 M", "1%", "126 MB", "120 MB", "1.21 GB", "9.60"]
     {
         assert!(text.contains(part), "no {part} in:\n{text}");
     }
@@ -79,12 +79,53 @@ fn a_billion_phone_numbers() {
     assert!(few["bitmap"]["bytes"].as_u64().unwrap() < 10_000_000, "{few}");
 }
 
+/// Few numbers: both exact sets are small, and the bitmap may be the smaller one.
+#[test]
+fn a_bitmap_wins_over_a_larger_hash_set() {
+    for (keys, rate, range) in
+        [("50", "1%", "100"), ("100", "1%", "1000"), ("10", "1%", "10"), ("100", "1%", "3000")]
+    {
+        let report = json(&["-n", keys, "-p", rate, "--range", range]);
+        assert!(report["bitmap"]["bytes"].as_u64() < report["hash_set"]["bytes"].as_u64());
+        assert_eq!(report["recommended"], "Bitmap", "{keys} {rate} {range}");
+        let text = mayhap(&["plan", "-n", keys, "-p", rate, "--range", range], b"").stdout;
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains("whatever is in it, and never errs") && !text.contains("pays"), "{text}");
+    }
+    let report = json(&["-n", "10", "-p", "1%", "--range", "10k"]);
+    assert_eq!(report["recommended"], "HashSet", "{report}");
+    let text = mayhap(&["plan", "-n", "10", "-p", "1%", "--range", "1500"], b"").stdout;
+    assert!(String::from_utf8(text).unwrap().contains("it pays when the range is smaller"));
+}
+
+/// What the table says is what `build` takes.
+#[test]
+fn a_classic_filter_takes_what_was_planned() {
+    let directory = Directory::new("plan-classic");
+    let path = format!("{}/filter", directory.path());
+    for keys in ["1", "50", "1000", "1M"] {
+        let output =
+            mayhap(&["build", "--json", "--kind", "classic", "-n", keys, "--force", "-o", &path], b"a\n");
+        let built: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let report = json(&["-n", keys, "-p", "1%"]);
+        assert_eq!(filter(&report, "ClassicBloom")["bytes"], built["filter_bytes"], "{keys}");
+        let (foreign, _) = foreign("redis", &["-n", keys, "-p", "1%"]);
+        assert_eq!(foreign["mayhap"][1]["bytes"], built["filter_bytes"], "{keys}");
+    }
+    // Within the memory that was given, in whole lines.
+    let report = json(&["-m", "1000", "-p", "1%"]);
+    assert_eq!(filter(&report, "ClassicBloom")["bytes"], 960);
+}
+
 #[test]
 fn exact_sets_stand_beside_a_filter() {
     let report = json(&["--exact-sets"]);
     let rows = report["bytes_per_key"].as_array().unwrap();
     assert_eq!(rows.len(), 6);
     assert_eq!((&rows[0]["keys"], &rows[5]["keys"]), (&Value::from(10_000), &Value::from(1_000_000_000)));
+    // 24 bytes of a String and one of control in 2^21 buckets, and a block of 48 bytes for each.
+    let strings = rows[2]["hash_set_strings"].as_f64().unwrap();
+    assert!((strings - 100.43).abs() < 0.01, "{strings}");
     for row in rows {
         assert!(row["bloom_filter"].as_f64().unwrap() * 6.0 < row["sorted_vec_u64"].as_f64().unwrap());
     }
@@ -178,7 +219,7 @@ fn any_two_numbers_will_do() {
 #[test]
 fn long_keys_make_the_hash_set_larger() {
     let report = json(&["-n", "50M", "-p", "1%", "--key-bytes", "30"]);
-    assert_eq!(report["hash_set"]["bytes"], (1u64 << 26) * 17 + 16 + 50_000_000 * 48);
+    assert_eq!(report["hash_set"]["bytes"], (1u64 << 26) * 25 + 16 + 50_000_000 * 48);
     assert!(report["hash_set"]["assumes"].as_str().unwrap().contains("30 bytes"));
 }
 

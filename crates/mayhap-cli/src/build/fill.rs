@@ -15,6 +15,7 @@ use mayhap::filter::Census;
 use mayhap::{Bitmap, Digest, InsertError};
 
 use super::bits::{BitFilter, Setter};
+use super::plan::Load;
 use super::recipe::{Recipe, Way};
 use super::{Arguments, plan};
 use crate::change::{Refused, explain_by_name, explain_insert};
@@ -125,18 +126,21 @@ impl Job<'_> {
         let threads = if copies { 1 } else { self.threads };
         let (tally, mut count) = self.read_and_count(threads, |digests| lock(&spool).push(digests))?;
         let spool = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if copies && self.recipe.kind.gives_room_to_copies() {
-            count = Count::Exactly(tally.lines);
-        }
+        let load = Load::new(self.arguments, self.recipe, count, tally.lines);
 
-        plan::check_count(self.arguments, self.recipe, count, None)?;
-        let keys = self.planned(count).max(1);
+        let refusal = plan::check_count(self.arguments, self.recipe, load, None).err();
+        let keys = match refusal {
+            None => self.planned(load.count()).max(1),
+            // More room helps, unless there are more copies of a key than any has room for: so it is tried.
+            Some(_) if copies => load.count().at_most(),
+            Some(refusal) => return Err(refusal),
+        };
         let mut filter = FilterFile::Filter(self.recipe.make(keys)?);
         let mut inserted = 0;
         let insert = |digests: &[Digest]| {
             inserted += digests.len() as u64;
             filter.insert_hashes(digests).map(drop).map_err(|error| match error {
-                Refused::Key { error: InsertError::Full, .. } => plan::full(count, keys),
+                Refused::Key { error: InsertError::Full, .. } => plan::full(load, keys),
                 other => {
                     let hash = |key: &[u8]| Ok(self.recipe.hasher.digest(key));
                     explain_by_name(&other, self.inputs, &self.arguments.key_options, hash)
@@ -144,6 +148,9 @@ impl Job<'_> {
             })
         };
         spool.give(copies, self.arguments.summary.quiet(), insert)?;
+        if let Some(refusal) = refusal {
+            return Err(refusal);
+        }
         if !copies {
             count = Count::Exactly(inserted);
         }

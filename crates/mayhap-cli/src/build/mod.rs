@@ -131,7 +131,8 @@ Some kinds have settings of their own: --counter-bits (counting, d-left) for key
 --hidden-rate (dual), --expansion (scalable, scalable-cuckoo) and --when-full (scalable).
 
 More keys than -n: up to --margin more are accepted, and said. Above that nothing is written, unless --grow makes the \
-filter larger or --over-plan accepts the rate that comes of it. scalable and scalable-cuckoo grow by themselves.
+filter larger or --over-plan accepts the rate that comes of it, as --when-full saturate does. scalable and \
+scalable-cuckoo grow by themselves.
 
 To remember each digest once, kinds other than bloom, classic and bitmap put digests aside: 8 bytes for each line \
 above 64 MiB, in a file without a name beside the output, or in the directory of TMPDIR.

@@ -1,5 +1,7 @@
 //! More keys than planned: what is accepted, and what is said.
 
+use mayhap::Growth;
+
 use super::Arguments;
 use super::fill::Built;
 use super::recipe::{Recipe, Way};
@@ -18,6 +20,33 @@ pub(super) fn parse_margin(text: &str) -> Result<f64, String> {
     }
 }
 
+/// What needs room in the filter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Load {
+    count: Count,
+    with_copies: bool,
+}
+
+impl Load {
+    /// Of so many different keys on so many lines.
+    pub(super) fn new(arguments: &Arguments, recipe: &Recipe, keys: Count, lines: u64) -> Self {
+        let with_copies = arguments.copies && recipe.kind.gives_room_to_copies();
+        Self { count: if with_copies { Count::Exactly(lines) } else { keys }, with_copies }
+    }
+
+    pub(super) fn count(self) -> Count {
+        self.count
+    }
+
+    fn text(self) -> String {
+        if self.with_copies {
+            format!("{}, copies included", self.count.text_of("key"))
+        } else {
+            self.count.text_of("different key")
+        }
+    }
+}
+
 /// Refuses a filter that holds more than was planned and accepted; warns of one that holds more than was planned.
 pub(super) fn check(
     arguments: &Arguments,
@@ -26,35 +55,43 @@ pub(super) fn check(
     summary: &Summary,
 ) -> Result<(), Failure> {
     let rate = summary.rate_now();
-    check_count(arguments, recipe, built.count, Some(rate))?;
+    let load = |keys| Load::new(arguments, recipe, keys, built.tally.lines);
+    check_count(arguments, recipe, load(built.count), Some(rate))?;
+    let load = load(summary.keys());
     let Some(keys) = applies(arguments, recipe) else { return Ok(()) };
-    if summary.keys().get() > keys && rate > recipe.rate && !arguments.summary.quiet() {
+    if load.count.get() > keys && rate > recipe.rate && !arguments.summary.quiet() {
         say(&format!(
-            "mayhap: warning: {} different keys, and {} planned: an absent key is now answered \"mayhap\" at a rate of \
+            "mayhap: warning: {}, and {} planned: an absent key is now answered \"mayhap\" at a rate of \
              {}, not {}; -n {} would keep it",
-            summary.keys().text(),
+            load.text(),
             group_digits(keys),
             format_rate(rate),
             format_rate(recipe.rate),
-            summary.keys().at_most(),
+            load.count.at_most(),
         ));
     }
     Ok(())
 }
 
-/// Refuses more keys than were planned and accepted; with the rate it would come to, if that is known.
+/// Refuses a load above what was planned and accepted; with the rate it would come to, if that is known.
 pub(super) fn check_count(
     arguments: &Arguments,
     recipe: &Recipe,
-    count: Count,
+    load: Load,
     rate: Option<f64>,
 ) -> Result<(), Failure> {
     let Some(keys) = applies(arguments, recipe) else { return Ok(()) };
-    if arguments.over_plan || count.get() as f64 <= keys as f64 * (1.0 + arguments.margin) {
+    let count = load.count;
+    // To take them at a worse rate may also be what the filter is for.
+    let takes_all = arguments.over_plan || recipe.when_full() == Some(Growth::Saturate);
+    if takes_all || count.get() as f64 <= keys as f64 * (1.0 + arguments.margin) {
         return Ok(());
     }
     let more = (count.get() as f64 / keys as f64 - 1.0) * 100.0;
     let accept = match rate {
+        _ if recipe.when_full() == Some(Growth::Refuse) => {
+            format!("--when-full saturate to take them at a worse rate than {}", format_rate(recipe.rate))
+        }
         Some(rate) => format!(
             "--over-plan to accept a rate of {} instead of {}",
             format_rate(rate),
@@ -63,21 +100,21 @@ pub(super) fn check_count(
         None => format!("--over-plan to try it, at a worse rate than {}", format_rate(recipe.rate)),
     };
     Err(Failure::Message(format!(
-        "{} different keys, {more:.0}% more than the {} planned; nothing was written: give -n {}, or --grow to make \
-         room for all, or {accept}",
-        count.text(),
+        "{}, {more:.0}% more than the {} planned; nothing was written: give -n {}, or --grow to make room for all, or \
+         {accept}",
+        load.text(),
         group_digits(keys),
         count.at_most(),
     )))
 }
 
 /// What to say when a filter can't take all keys.
-pub(super) fn full(count: Count, keys: u64) -> Failure {
+pub(super) fn full(load: Load, keys: u64) -> Failure {
     Failure::Message(format!(
-        "the filter is full: {} different keys, and {} planned; nothing was written: give -n {}, or --grow",
-        count.text(),
+        "the filter is full: {}, and {} planned; nothing was written: give -n {}, or --grow",
+        load.text(),
         group_digits(keys),
-        count.at_most(),
+        load.count.at_most(),
     ))
 }
 

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use mayhap::bits::Pages;
 use mayhap::d_left::DLeftBuilder;
 use mayhap::hash::{KeyHasher, NamedHash};
-use mayhap::sizing::ClassicPlan;
+use mayhap::sizing::{ClassicPlan, SizingError};
 use mayhap::{
     AnyFilter, BloomFilter, ClassicBloom, CountingBloom, CountingBuilder, CuckooFilter, DLeftCounting,
     DualBloom, DualBuilder, Growth, ScalableBloom, ScalableBuilder, ScalableCuckoo, ScalableCuckooBuilder,
@@ -129,17 +129,20 @@ impl Recipe {
             settings: arguments.settings,
         };
         if kind != KindName::Bitmap {
-            recipe.check(arguments.keys.unwrap_or(1))?;
+            let is_known = arguments.keys.is_some();
+            recipe.check(arguments.keys.unwrap_or(1)).map_err(|error| recipe.explain(error, is_known))?;
         }
         Ok(recipe)
     }
 
     /// Whether it makes room for more keys than it was made for.
     pub(super) fn grows(&self) -> bool {
-        match self.kind {
-            KindName::Scalable => self.settings.growth() == Growth::Grow,
-            kind => kind == KindName::ScalableCuckoo,
-        }
+        self.kind == KindName::ScalableCuckoo || self.when_full() == Some(Growth::Grow)
+    }
+
+    /// What it does when it is full, of a kind that has the choice.
+    pub(super) fn when_full(&self) -> Option<Growth> {
+        (self.kind == KindName::Scalable).then(|| self.settings.growth())
     }
 
     /// Whether such a filter can be. Nothing is allocated.
@@ -160,8 +163,39 @@ impl Recipe {
         Ok(())
     }
 
+    /// Why such a filter can't be, in terms of the command line. How low a rate can be depends on the number of keys: while
+    /// that is not known, none is named that would then be refused.
+    fn explain(&self, error: mayhap::Error, is_number_known: bool) -> Failure {
+        use SizingError::{RateOutOfReach, RateTooLow};
+        let mayhap::Error::Sizing(error) = error else { return error.into() };
+        let (asked, of, instead) = match (error, self.kind) {
+            (RateTooLow { asked, .. }, _) => (asked, "with 64-bit digests", ""),
+            (RateOutOfReach { asked, of, .. }, KindName::ScalableCuckoo) => {
+                (asked, of, "use --kind scalable, or --kind cuckoo, which doesn't grow")
+            }
+            (RateOutOfReach { asked, of, .. }, _) => (asked, of, "use --kind bloom"),
+            (error, _) => return Failure::Message(error.to_string()),
+        };
+        if !is_number_known {
+            let or = if instead.is_empty() { "" } else { ", or " };
+            return Failure::Message(format!(
+                "a rate of {asked:e} is too low for even 1 key {of}; give -n to be told the lowest for so many{or}{instead}"
+            ));
+        }
+        Failure::Message(match error {
+            RateOutOfReach { lowest, keys, .. } => {
+                RateOutOfReach { asked, lowest, keys, of, instead }.to_string()
+            }
+            error => error.to_string(),
+        })
+    }
+
     /// The empty filter for so many keys. Of the bitmap, which isn't one, there is none.
-    pub(super) fn make(&self, keys: u64) -> Result<AnyFilter, mayhap::Error> {
+    pub(super) fn make(&self, keys: u64) -> Result<AnyFilter, Failure> {
+        self.empty(keys).map_err(|error| self.explain(error, true))
+    }
+
+    fn empty(&self, keys: u64) -> Result<AnyFilter, mayhap::Error> {
         let (rate, hasher) = (self.rate, self.hasher.clone());
         Ok(match self.kind {
             KindName::Bloom | KindName::Bitmap => {

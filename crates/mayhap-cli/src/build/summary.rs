@@ -76,12 +76,7 @@ impl Summary {
 
     /// Two lines for a person.
     pub(super) fn text(&self) -> String {
-        let noun = match (self.kind.as_str(), self.keys.get()) {
-            ("bitmap", 1) => "number",
-            ("bitmap", _) => "numbers",
-            (_, 1) => "key",
-            _ => "keys",
-        };
+        let noun = if self.kind == "bitmap" { "different number" } else { "different key" };
         let repeats = if self.keys.is_exact() && self.keys.get() == self.tally.lines {
             String::new()
         } else {
@@ -100,12 +95,12 @@ impl Summary {
             }
         };
         format!(
-            "mayhap: {}: {} with {} different {noun}{repeats}\n\
+            "mayhap: {}: {} with {}{repeats}\n\
              mayhap: {}, {:.1} bits a key, {rate}\n\
              mayhap: read {} in {:.2} s, {} keys a second",
             self.file,
             self.kind,
-            self.keys.text(),
+            self.keys.text_of(noun),
             format_size(self.filter_bytes),
             self.bits_per_key(),
             format_size(self.tally.bytes),

@@ -79,6 +79,8 @@ impl FilterFile {
     /// Keys in it, about; exact where the kind counts them. Other systems' filters aren't asked.
     pub(crate) fn estimated_len(&self) -> Option<u64> {
         match self {
+            // It has counted its keys, and misses one only where its rate lets it; its bits are read where that is much.
+            Self::Filter(AnyFilter::Scalable(filter)) if !filter.is_over_plan() => Some(filter.len()),
             Self::Filter(filter) => Some(filter.estimated_len()),
             Self::Bitmap(bitmap) => Some(bitmap.len()),
             Self::Foreign(_) => None,

@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use mayhap::Digest;
 
 use super::hyperloglog::HyperLogLog;
-use crate::numbers::{group_digits, whole};
+use crate::numbers::{counted, whole};
 
 /// Up to so many they are counted exactly. The set of them is then still smaller than a second-level cache.
 const EXACT: usize = 1 << 16;
@@ -97,11 +97,11 @@ impl Count {
         matches!(self, Self::Exactly(_))
     }
 
-    /// For people: `1 234`, or `about 1 234 567`.
-    pub(crate) fn text(self) -> String {
+    /// For people: `1 key`, or `about 1 234 567 keys`.
+    pub(crate) fn text_of(self, name: &str) -> String {
         match self {
-            Self::Exactly(count) => group_digits(count),
-            Self::About(count, _) => format!("about {}", group_digits(count)),
+            Self::Exactly(count) => counted(count, name),
+            Self::About(count, _) => format!("about {}", counted(count, name)),
         }
     }
 }
@@ -159,7 +159,8 @@ mod tests {
         assert_eq!(distinct.count(), counted(0..90_000).count());
         assert!(distinct.count().at_most() >= 90_000);
         assert!(
-            distinct.count().text().starts_with("about 9") || distinct.count().text().starts_with("about 8")
+            distinct.count().text_of("key").starts_with("about 9")
+                || distinct.count().text_of("key").starts_with("about 8")
         );
     }
 }

@@ -129,11 +129,12 @@ fn summary(range: NumberRange, missing: u64, counts: Counts) -> String {
     let mut text = format!(
         "mayhap: {} of {} missing; {} read",
         group_digits(missing),
-        counted(range.len(), "number") + if missing == 1 { " is" } else { " are" },
+        counted(range.len(), "number") + if missing == 1 || range.len() == 1 { " is" } else { " are" },
         counted(counts.lines, "line")
     );
+    let invalid = if counts.invalid == 1 { "no number" } else { "no numbers" };
     for (count, what) in
-        [(counts.outside, "outside the range"), (counts.repeated, "repeated"), (counts.invalid, "no numbers")]
+        [(counts.outside, "outside the range"), (counts.repeated, "repeated"), (counts.invalid, invalid)]
     {
         if count > 0 {
             text += &format!(", {} {what}", group_digits(count));

@@ -4,9 +4,8 @@
 //! are answered by searching, in the same way for all.
 
 use mayhap::counting::CounterWidth;
-use mayhap::sizing::window::DEFAULT_GENERATIONS;
-use mayhap::sizing::{CountingPlan, CuckooPlan, DLeftPlan, GrowthPlan, SizingError, WindowPlan, lowest_rate};
-use mayhap::{DualBloom, ScalableCuckoo};
+use mayhap::sizing::{CountingPlan, CuckooPlan, DLeftPlan, GrowthPlan, SizingError, lowest_rate};
+use mayhap::{DualBloom, ScalableCuckoo, WindowBloom};
 
 use super::filters::{Candidate, Kind, Question};
 use crate::numbers::{format_rate, format_size};
@@ -75,7 +74,7 @@ fn sized(kind: Kind, keys: u64, rate: f64) -> Result<Candidate, SizingError> {
             (plan.bytes(), plan.lines())
         }
         Kind::Window => {
-            let plan = WindowPlan::for_rate(keys, rate, DEFAULT_GENERATIONS)?;
+            let plan = WindowBloom::builder().keys(keys).rate(rate).plan()?;
             (plan.bytes(), plan.generation().lines() * (u64::from(plan.generations()) + 1))
         }
         Kind::Counting(width) => {
@@ -164,6 +163,17 @@ mod tests {
             // Not much lower, but for 8-bit counters, which at lower rates lie in two lines and need less.
             assert!(best.rate <= 0.01 && best.rate > 0.003, "{:?} has {}", candidate.kind, best.rate);
             assert!(best.bytes <= bytes && most.bytes <= bytes);
+        }
+    }
+
+    /// A window of fewer keys than the usual slots has a slot for each.
+    #[test]
+    fn a_window_of_few_keys_has_few_generations() {
+        for keys in 1..=5 {
+            let planned = sized(Kind::Window, keys, 0.01).unwrap();
+            let filter = WindowBloom::with_rate(keys, 0.01).unwrap();
+            assert_eq!(planned.bytes, Some(filter.len_bytes()), "{keys}");
+            assert_eq!(planned.lines_if_absent, keys.min(4) as f64 + 1.0, "{keys}");
         }
     }
 

@@ -23,6 +23,8 @@ pub(super) struct HashSet {
 /// hashbrown keeps one byte of hash beside each bucket, and repeats the first group of them at the end.
 const CONTROL_BYTES: u128 = 1;
 const CONTROL_GROUP: u128 = 16;
+/// A `String` in its bucket: pointer, length and capacity.
+const STRING_BYTES: u128 = 24;
 
 impl HashSet {
     /// A set of 8-byte integers, held in the table itself.
@@ -38,16 +40,16 @@ impl HashSet {
         }
     }
 
-    /// A set of byte strings, each in an allocation of its own.
+    /// A set of `String`s, each with its bytes in an allocation of its own.
     pub(super) fn of_strings(keys: u64, length: u64) -> Self {
         let allocation = allocation(length);
         let strings = u128::from(keys).saturating_mul(allocation);
         Self {
             keys,
-            bytes: u64::try_from(table(keys, 16).saturating_add(strings)).ok(),
+            bytes: u64::try_from(table(keys, STRING_BYTES).saturating_add(strings)).ok(),
             assumes: format!(
-                "keys of {}, each in a heap block of {allocation}: with pointer and length 17 bytes in each bucket, a power \
-                 of two of buckets, at most 7/8 full",
+                "keys of {}, each in a heap block of {allocation}: with pointer, length and capacity 25 bytes in each \
+                 bucket, a power of two of buckets, at most 7/8 full",
                 counted(length, "byte")
             ),
             lines_if_present: 3,
@@ -104,8 +106,8 @@ impl ExactBitmap {
         self.keys.map(|keys| self.bytes() as f64 * 8.0 / keys as f64)
     }
 
-    /// What the row means, beside the smallest filter.
-    pub(super) fn explained(&self, filter_bytes: Option<u64>) -> String {
+    /// What the row means, whether or not it is the one to take.
+    pub(super) fn explained(&self, pays: bool) -> String {
         let range = format_count(self.range);
         let dense = format_size(self.dense_bytes());
         if let Some(sparse) = self.sparse_bytes() {
@@ -115,21 +117,18 @@ impl ExactBitmap {
                 format_size(sparse)
             );
         }
-        match filter_bytes {
-            Some(filter) if self.bytes() <= filter => {
-                format!(
-                    "A bitmap of the {range} numbers of the range takes {dense}, whatever is in it, and never errs"
-                )
-            }
-            _ => format!(
-                "A bitmap of the {range} numbers of the range takes {dense}, whatever is in it; it pays when the range is smaller"
-            ),
-        }
+        let then = if pays { ", and never errs" } else { "; it pays when the range is smaller" };
+        format!("A bitmap of the {range} numbers of the range takes {dense}, whatever is in it{then}")
     }
 }
 
 fn table(keys: u64, entry_bytes: u128) -> u128 {
-    let buckets = (u128::from(keys) * 8 / 7).max(4).next_power_of_two();
+    // The smallest tables keep one bucket free, all others an eighth.
+    let buckets = match keys {
+        0..=3 => 4,
+        4..=7 => 8,
+        _ => (u128::from(keys) * 8 / 7).next_power_of_two(),
+    };
     buckets * (entry_bytes + CONTROL_BYTES) + CONTROL_GROUP
 }
 
@@ -146,6 +145,13 @@ mod tests {
     fn tables_double() {
         assert_eq!(HashSet::of_integers(1).bytes, Some(4 * 9 + 16));
         assert_eq!(HashSet::of_integers(7).bytes, Some(8 * 9 + 16));
+        // As many as each size of table holds, and one more.
+        for (keys, buckets) in [(3, 4), (4, 8), (7, 8), (8, 16), (14, 16), (15, 32), (28, 32), (29, 64)] {
+            assert_eq!(HashSet::of_integers(keys).bytes, Some(buckets * 9 + 16), "{keys}");
+            let mut real = std::collections::HashSet::new();
+            real.extend(0..keys);
+            assert_eq!(real.capacity() as u64, if buckets < 16 { buckets - 1 } else { buckets / 8 * 7 });
+        }
         assert_eq!(HashSet::of_integers(100_000_000).bytes, Some((1 << 27) * 9 + 16));
         // 7/8 of 2^27 is the most that 2^27 buckets hold.
         assert_eq!(HashSet::of_integers(117_440_512).bytes, Some((1 << 27) * 9 + 16));
@@ -154,9 +160,10 @@ mod tests {
 
     #[test]
     fn strings_pay_for_their_allocation() {
-        assert_eq!(HashSet::of_strings(1, 0).bytes, Some(4 * 17 + 16 + 32));
-        assert_eq!(HashSet::of_strings(1, 30).bytes, Some(4 * 17 + 16 + 48));
-        assert_eq!(HashSet::of_strings(1, 24).bytes, Some(4 * 17 + 16 + 32));
+        assert_eq!(HashSet::of_strings(1, 0).bytes, Some(4 * 25 + 16 + 32));
+        assert_eq!(size_of::<String>() as u128, STRING_BYTES);
+        assert_eq!(HashSet::of_strings(1, 30).bytes, Some(4 * 25 + 16 + 48));
+        assert_eq!(HashSet::of_strings(1, 24).bytes, Some(4 * 25 + 16 + 32));
     }
 
     #[test]

@@ -16,6 +16,8 @@ const BLOCKED_DOWN_TO: f64 = 1e-6;
 /// would be noticed.
 const EXACT_UP_TO: u64 = 16 << 10;
 
+const BITMAP: &str = "Bitmap";
+
 /// Everything there is to say.
 #[derive(Debug)]
 pub(super) struct Report {
@@ -51,7 +53,8 @@ impl Report {
             }
         }
         if let Some(bitmap) = &self.bitmap {
-            text += &format!("{}.\n", bitmap.explained(self.filter_bytes()));
+            let pays = self.recommended().is_some_and(|(name, _)| name == BITMAP);
+            text += &format!("{}.\n", bitmap.explained(pays));
         }
         if let Some(hash_set) = &self.hash_set {
             text += &format!("The hash set is Rust's, grown to its size:\n  {}.\n", hash_set.assumes);
@@ -93,7 +96,7 @@ impl Report {
             && bitmap.bytes() <= filter
         {
             let reason = "which is exact, and no larger than a filter for keys from this range";
-            return Some(("Bitmap", reason.to_owned()));
+            return Some((BITMAP, reason.to_owned()));
         }
         let smallest = |is_it: fn(Kind) -> bool| {
             let candidates = self
@@ -105,7 +108,13 @@ impl Report {
         let blocked = smallest(|kind| matches!(kind, Kind::Blocked(_)));
         let classic = smallest(|kind| kind == Kind::Classic);
         let cuckoo = smallest(|kind| kind == Kind::Cuckoo);
-        if self.hash_set.as_ref().and_then(|set| set.bytes).is_some_and(|bytes| bytes <= EXACT_UP_TO) {
+        if let Some(hash_set) = self.hash_set.as_ref().and_then(|set| set.bytes)
+            && hash_set <= EXACT_UP_TO
+        {
+            if self.bitmap.as_ref().is_some_and(|bitmap| bitmap.bytes() <= hash_set) {
+                let reason = "which is exact, and no larger than a hash set of keys from this range";
+                return Some((BITMAP, reason.to_owned()));
+            }
             return Some(("HashSet", "which is exact, and small for so few keys".to_owned()));
         }
         match (blocked, classic) {

@@ -10,7 +10,7 @@ mod redis;
 mod spark;
 
 use clap::ValueEnum;
-use mayhap::sizing::{BlockedPlan, ClassicPlan, SizingError};
+use mayhap::sizing::{BlockedPlan, ClassicPlan, SizingError, classic};
 use serde_json::{Value, json};
 
 use crate::columns::{paragraph, table};
@@ -161,7 +161,8 @@ impl System {
 
 fn own(Wish { keys, rate }: Wish) -> Result<Vec<Offer>, SizingError> {
     let blocked = BlockedPlan::for_rate(keys, rate)?;
-    let classic = ClassicPlan::for_rate(keys, rate)?;
+    let plan = ClassicPlan::for_rate(keys, rate)?;
+    let rate_of_classic = classic::rate(keys, classic::foldable(plan.bits()), plan.hashes());
     let offer = |name: &str, bytes, hashes, rate| Offer {
         name: format!("mayhap: {name}"),
         calls: Vec::new(),
@@ -171,7 +172,7 @@ fn own(Wish { keys, rate }: Wish) -> Result<Vec<Offer>, SizingError> {
     };
     Ok(vec![
         offer("BloomFilter", blocked.bytes(), blocked.hashes(), blocked.expected_rate()),
-        offer("ClassicBloom", classic.bytes(), classic.hashes(), classic.expected_rate()),
+        offer("ClassicBloom", plan.bytes(), plan.hashes(), rate_of_classic),
     ])
 }
 

@@ -4,7 +4,8 @@ use core::f64::consts::LN_2;
 
 use libm::round;
 
-use super::size::{MAX_BITS, best_capacity, bits, bits_for_hashes, capacity, hashes};
+use super::size::{MAX_BITS, best_capacity, bits, bits_for_hashes, capacity, foldable, hashes};
+use crate::bits::{BLOCK_BITS, BLOCK_BYTES};
 use crate::sizing::error::SizingError;
 use crate::sizing::limits::{
     BEYOND_COUNTING, MAX_BYTES, check_bytes, check_hashes, check_promise, check_rate, lowest_rate,
@@ -17,7 +18,7 @@ use crate::sizing::search::rounded_up;
 /// use mayhap::sizing::ClassicPlan;
 ///
 /// let plan = ClassicPlan::for_rate(1_000_000, 0.01)?;
-/// assert_eq!((plan.bits(), plan.hashes(), plan.bytes()), (9_592_957, 7, 1_199_120));
+/// assert_eq!((plan.bits(), plan.hashes(), plan.bytes()), (9_592_957, 7, 1_205_824));
 /// assert!(plan.expected_rate() <= plan.rate());
 /// # Ok::<(), mayhap::sizing::SizingError>(())
 /// ```
@@ -142,7 +143,7 @@ impl ClassicPlan {
     /// use mayhap::sizing::{ClassicPlan, SizingError};
     ///
     /// let plan = ClassicPlan::for_rate(1_000_000, 0.01)?;
-    /// assert_eq!(plan.within(1_000_000), Err(SizingError::TooLarge { bytes: 1_199_120, limit: 1_000_000 }));
+    /// assert_eq!(plan.within(1_000_000), Err(SizingError::TooLarge { bytes: 1_205_824, limit: 1_000_000 }));
     /// # Ok::<(), SizingError>(())
     /// ```
     pub fn within(self, limit: u64) -> Result<Self, SizingError> {
@@ -179,10 +180,11 @@ impl ClassicPlan {
         self.hashes
     }
 
-    /// The bytes that hold the bits.
+    /// The memory that [`ClassicBloom::with_plan`](crate::ClassicBloom::with_plan) takes for it: the bits rounded up to a
+    /// number that [folds well](super::foldable), in whole cache lines.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.bits.div_ceil(8)
+        foldable(self.bits).div_ceil(BLOCK_BITS) * BLOCK_BYTES as u64
     }
 
     /// The bits of the filter for each planned key.
@@ -201,6 +203,8 @@ fn too_small(bits: u64, needed: u64) -> SizingError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ClassicBloom;
+    use crate::hash::KeyHasher;
 
     #[test]
     fn any_two_numbers_lead_to_the_same_plan() {
@@ -214,6 +218,16 @@ mod tests {
         assert_eq!(ClassicPlan::for_capacity_with_hashes(plan.bits(), 0.01, 7).unwrap(), plan);
         assert_eq!(ClassicPlan::for_rate_with_hashes(100_000, 0.01, 7).unwrap(), plan);
         assert_eq!(ClassicPlan::from_parts(100_000, 0.01, plan.bits(), 7).unwrap(), plan);
+    }
+
+    #[test]
+    fn the_memory_is_what_the_filter_takes() {
+        for (keys, rate) in [(1, 0.01), (50, 0.01), (1_000, 1e-6), (123_456, 0.3), (1_000_000, 0.01)] {
+            let plan = ClassicPlan::for_rate(keys, rate).unwrap();
+            let filter = ClassicBloom::with_plan(plan, KeyHasher::default()).unwrap();
+            assert_eq!(plan.bytes(), filter.len_bytes(), "{keys} {rate}");
+            assert!(plan.within(filter.len_bytes() - 1).is_err(), "{keys} {rate}");
+        }
     }
 
     #[test]
