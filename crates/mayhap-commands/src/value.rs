@@ -9,6 +9,10 @@ use mayhap::{Bitmap, ScalableBloom, ScalableCuckoo, SharedScalableBloom};
 ///
 /// Readers of a native Bloom filter take no lock, and its writers a short one of many; the other kinds have one lock,
 /// held for a command's own work and never while waiting for anything else.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a value has an allocation of its own, and a box would be one more way to it"
+)]
 #[derive(Debug)]
 pub enum Value {
     /// `BF.*`, native: blocks, a secret key, growth that keeps the rate.
