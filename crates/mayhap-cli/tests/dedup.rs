@@ -360,11 +360,11 @@ fn repeats_alone_are_printed_or_counted() {
 
     let output = mayhap(&["dedup", "-d"], b"a\nb\na\n");
     let text = String::from_utf8_lossy(&output.stderr);
-    assert!(text.contains("3 lines read, 1 printed as repeats, 2 new"), "{text}");
+    assert!(text.contains("3 lines read, 1 printed as a repeat, 2 new"), "{text}");
     assert!(text.contains("new lines printed by mistake: less than 0.001"), "{text}");
     let output = mayhap(&["dedup", "-c"], b"a\nb\na\n");
     assert_eq!(output.stdout, b"1\n");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("3 lines read, 1 repeats, 2 new"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("3 lines read, 1 repeat, 2 new"));
 }
 
 #[test]

@@ -297,3 +297,21 @@ fn what_was_removed_from_one_dual_filter_is_warned_of() {
     assert!(merge(&[]).contains(warning));
     assert!(merge(&["--json"]).contains(warning));
 }
+
+/// The smallest is the first, in whichever order they are given.
+#[test]
+fn sizes_are_named_in_the_order_of_the_files() {
+    let directory = Directory::new("merge-sizes");
+    let file = |name: &str, keys: &str| {
+        let path = format!("{}/{name}", directory.path());
+        let output = mayhap(&["build", "-q", "--kind", "classic", "-n", keys, "-o", &path], b"a\n");
+        assert!(output.status.success(), "{output:?}");
+        path
+    };
+    let (small, large, out) = (file("small", "1000"), file("large", "3700"), file("out", "10"));
+    let expected = format!(
+        "{small} can't be merged with {large}: the filters' sizes, 9600 and 35520, are not multiples"
+    );
+    fails(&["merge", "--force", "-o", &out, &large, &small], b"", &expected);
+    fails(&["merge", "--force", "-o", &out, &small, &large], b"", &expected);
+}
