@@ -45,15 +45,15 @@ impl Search {
         if copies(spot.first) + if two { copies(spot.second) } else { 0 } == limit {
             return Err(InsertError::TooManyCopies { limit: u64::from(limit) });
         }
-        let mut tree = Tree::new();
+        let mut tree = Tree::new().map_err(InsertError::Alloc)?;
         for bucket in [spot.first, spot.second] {
             tree.add(Node { bucket, parent: ROOT, lane: 0 }).map_err(InsertError::Alloc)?;
         }
-        let roots = tree.nodes().len();
+        let roots = tree.nodes.len();
         // So many for each of the two ways to begin.
         let most = roots * (1 + self.max_kicks as usize);
         let mut number = 0;
-        while let Some(node) = tree.nodes().get(number).copied() {
+        while let Some(node) = tree.nodes.get(number).copied() {
             let at = buckets.locate(node.bucket);
             if number >= roots && buckets.free(blocks, at) != NOWHERE {
                 tree.shift(buckets, blocks, node, spot.fingerprint);
@@ -61,7 +61,7 @@ impl Search {
             }
             let entries = buckets.all(blocks, at);
             for (lane, entry) in (0..buckets.entries()).zip(entries) {
-                if tree.nodes().len() == most {
+                if tree.nodes.len() == most {
                     break;
                 }
                 let bucket = places.other(node.bucket, entry);
@@ -79,18 +79,14 @@ impl Search {
 
 /// The buckets that were looked at, or are about to be, in the order in which their turn comes.
 ///
-/// A search takes a few dozen of them nearly always, and has them on the stack: a filter keeps no memory for searches,
-/// which would be more than a small filter itself. One that goes on takes memory from the heap until it ends.
+/// It ends with its search: a filter that kept the memory for the longest there can be would keep more than a small
+/// filter takes itself.
 struct Tree {
-    few: [Node; FEW],
-    /// How many of the few there are.
-    len: usize,
-    /// All nodes, when there are more.
-    many: Vec<Node>,
-    /// Of the few, a bit for each bucket, or for several: a set bit is a reason to look through them. No bucket is in the tree
-    /// twice, so every chain is free of loops. (Without the second look a table of one place in a bucket was full at 47 %
-    /// instead of 50: there every chain is the only one.)
-    seen: [u64; 8],
+    nodes: Vec<Node>,
+    /// Of a few nodes, a bit for each bucket, or for several: a set bit is a reason to look through them. No bucket is in the
+    /// tree twice, so every chain is free of loops. (Without the second look a table of one place in a bucket was full at
+    /// 47 % instead of 50: there every chain is the only one.)
+    seen: [u64; SEEN_WORDS],
     /// Of many, the same exactly: numbers of nodes, from 1 on, each from where the hash of its bucket says to the next free
     /// one. A power of two, and at least half of it free. (Looking through a million nodes for each bucket that is met
     /// again would take minutes.)
@@ -108,59 +104,70 @@ struct Node {
 
 const ROOT: u32 = u32::MAX;
 
-/// Nodes on the stack: of a search in buckets of eight, at the load they are planned for, it takes 80.
-const FEW: usize = 128;
+/// Most searches have no more nodes than these 1024 bytes, which an allocator has at hand.
+const USUAL: usize = 64;
+
+/// From so many nodes on there are [slots](Tree::slots).
+const MANY: usize = 256;
+
+const SEEN_WORDS: usize = 64;
 
 /// A large odd number, so that buckets in a row are far apart in the [slots](Tree::slots).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Tree {
-    fn new() -> Self {
-        let none = Node { bucket: 0, parent: ROOT, lane: 0 };
-        Self { few: [none; FEW], len: 0, many: Vec::new(), seen: [0; 8], slots: Vec::new() }
-    }
-
-    #[inline(always)]
-    fn nodes(&self) -> &[Node] {
-        if self.many.is_empty() { &self.few[..self.len] } else { &self.many }
+    fn new() -> Result<Self, AllocError> {
+        let mut nodes = Vec::new();
+        nodes.try_reserve_exact(USUAL).map_err(|_| out_of_memory::<Node>(USUAL))?;
+        Ok(Self { nodes, seen: [0; SEEN_WORDS], slots: Vec::new() })
     }
 
     /// Adds a node, unless its bucket is in the tree already.
     #[inline(always)]
     fn add(&mut self, node: Node) -> Result<bool, AllocError> {
-        if !self.many.is_empty() || self.len == FEW {
+        if self.nodes.len() >= MANY {
             return self.add_to_many(node);
         }
-        let bit = node.bucket % (u64::BITS as u64 * self.seen.len() as u64);
-        #[allow(clippy::cast_possible_truncation, reason = "below 8")]
+        let bit = node.bucket % (64 * SEEN_WORDS as u64);
+        #[allow(clippy::cast_possible_truncation, reason = "below the number of words")]
         let (word, mask) = (&mut self.seen[(bit / 64) as usize], 1 << (bit % 64));
-        if *word & mask != 0 && self.few[..self.len].iter().any(|other| other.bucket == node.bucket) {
+        if *word & mask != 0 && self.nodes.iter().any(|other| other.bucket == node.bucket) {
             return Ok(false);
         }
         *word |= mask;
-        self.few[self.len] = node;
-        self.len += 1;
+        self.push(node)?;
         Ok(true)
+    }
+
+    #[inline(always)]
+    fn push(&mut self, node: Node) -> Result<(), AllocError> {
+        if self.nodes.len() == self.nodes.capacity() {
+            self.grow()?;
+        }
+        self.nodes.push(node);
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) -> Result<(), AllocError> {
+        let more = self.nodes.len();
+        self.nodes.try_reserve_exact(more).map_err(|_| out_of_memory::<Node>(2 * more))
     }
 
     #[cold]
     #[inline(never)]
     fn add_to_many(&mut self, node: Node) -> Result<bool, AllocError> {
-        if self.many.is_empty() {
-            self.many.try_reserve(4 * FEW).map_err(|_| out_of_memory::<Node>(4 * FEW))?;
-            self.many.extend_from_slice(&self.few);
-        }
-        if 2 * (self.many.len() + 1) > self.slots.len() {
+        if 2 * (self.nodes.len() + 1) > self.slots.len() {
             self.spread_out()?;
         }
         let slot = self.slot(node.bucket);
         if self.slots[slot] != 0 {
             return Ok(false);
         }
-        self.many.try_reserve(1).map_err(|_| out_of_memory::<Node>(2 * self.many.len()))?;
-        self.many.push(node);
+        self.push(node)?;
         #[allow(clippy::cast_possible_truncation, reason = "below 2 · (max_kicks + 1)")]
-        let number = self.many.len() as u32;
+        let number = self.nodes.len() as u32;
         self.slots[slot] = number;
         Ok(true)
     }
@@ -170,7 +177,7 @@ impl Tree {
         let last = self.slots.len() - 1;
         #[allow(clippy::cast_possible_truncation, reason = "below the number of slots")]
         let mut slot = multiply_high(bucket.wrapping_mul(SPREAD), self.slots.len() as u64) as usize;
-        while self.slots[slot] != 0 && self.many[self.slots[slot] as usize - 1].bucket != bucket {
+        while self.slots[slot] != 0 && self.nodes[self.slots[slot] as usize - 1].bucket != bucket {
             slot = (slot + 1) & last;
         }
         slot
@@ -178,11 +185,11 @@ impl Tree {
 
     /// Makes four slots for each node.
     fn spread_out(&mut self) -> Result<(), AllocError> {
-        let count = (4 * self.many.len()).next_power_of_two();
+        let count = (4 * self.nodes.len()).next_power_of_two();
         self.slots.clear();
         self.slots.try_reserve_exact(count).map_err(|_| out_of_memory::<u32>(count))?;
         self.slots.resize(count, 0);
-        for (number, node) in (1..).zip(&self.many) {
+        for (number, node) in (1..).zip(&self.nodes) {
             let slot = self.slot(node.bucket);
             self.slots[slot] = number;
         }
@@ -195,7 +202,7 @@ impl Tree {
         // In the first bucket the new one takes a free place, in the others that of the one that left.
         let mut vacated = None;
         loop {
-            let parent = self.nodes().get(node.parent as usize).copied();
+            let parent = self.nodes.get(node.parent as usize).copied();
             let arriving = parent.map_or(fingerprint, |parent| {
                 buckets.all(blocks, buckets.locate(parent.bucket))[node.lane as usize]
             });
@@ -233,15 +240,15 @@ mod tests {
     fn a_tree_has_each_bucket_once() {
         // Buckets in a row, with equal low bits, with equal high bits, and of a table of a few.
         for (step, buckets) in [(1u64, 3_000u64), (512, 3_000), (1 << 40, 3_000), (1, 5), (7, 200)] {
-            let (mut tree, mut model, mut state) = (Tree::new(), HashSet::new(), 1u64);
+            let (mut tree, mut model, mut state) = (Tree::new().unwrap(), HashSet::new(), 1u64);
             for number in 0..20_000u32 {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let bucket = (state >> 33) % buckets * step;
                 let node = Node { bucket, parent: number, lane: 0 };
                 assert_eq!(tree.add(node).unwrap(), model.insert(bucket), "{bucket}");
             }
-            assert_eq!(tree.nodes().len(), model.len());
-            assert!(tree.nodes().is_sorted_by_key(|node| node.parent), "in the order in which they came");
+            assert_eq!(tree.nodes.len(), model.len());
+            assert!(tree.nodes.is_sorted_by_key(|node| node.parent), "in the order in which they came");
         }
     }
 }
