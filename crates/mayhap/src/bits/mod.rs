@@ -28,10 +28,7 @@ pub use words::{Words, WordsMut};
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 pub(crate) use prefetch::prefetch_once;
-pub(crate) use prefetch::{
-    is_worth_prefetching, prefetch_address, prefetch_address_to_write, prefetch_read, prefetch_row,
-    prefetch_write,
-};
+pub(crate) use prefetch::{is_worth_prefetching, prefetch_address, prefetch_line, prefetch_row};
 pub(crate) use row::{
     clear_quarter, flip_eight_bytes, flip_half, flip_one_of_two, set_byte, set_eight_bytes, words_mut,
 };

@@ -1,7 +1,7 @@
 //! The same storage seen as one long row of words: what a classic filter reads.
 
 use super::block::{BLOCK_WORDS, Line};
-use super::prefetch::{prefetch_address, prefetch_write};
+use super::prefetch::prefetch_address;
 use super::storage::{Blocks, Owned};
 
 /// Something that lends 64-bit words.
@@ -27,8 +27,6 @@ pub trait Words {
 pub trait WordsMut: Words {
     /// Sets the bits of `mask` in the word at `index`, and returns what the word was.
     fn or(&mut self, index: u64, mask: u64) -> u64;
-    /// Starts loading the word at `index` for writing.
-    fn prefetch_mut(&self, index: u64);
 }
 
 impl<S: Blocks> Words for S {
@@ -63,11 +61,6 @@ impl WordsMut for Owned {
         let before = *word;
         *word |= mask;
         before
-    }
-
-    #[inline(always)]
-    fn prefetch_mut(&self, index: u64) {
-        prefetch_write(&self[place(index).0]);
     }
 }
 

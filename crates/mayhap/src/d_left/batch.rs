@@ -9,7 +9,7 @@ use super::cell::Cell;
 use super::place::{Geometry, Place};
 use super::table::{self, Removed};
 use super::tags::{Baseline, Compare};
-use crate::bits::{Block, Blocks, Line, prefetch_read, prefetch_write};
+use crate::bits::{Block, Blocks, Line, prefetch_line};
 use crate::bloom::kernel::{GROUP, Keys, Pace, Source, Step, count_true, in_groups};
 use crate::cpu;
 #[cfg(target_arch = "x86_64")]
@@ -180,7 +180,7 @@ struct ContainsStep<'a, L> {
 impl<L: Line> Work for ContainsStep<'_, L> {
     #[inline(always)]
     fn prefetch(&self, places: &[Place]) {
-        prefetch(places, |line| prefetch_read(&self.lines[line]));
+        prefetch(places, |line| prefetch_line(&self.lines[line]));
     }
 
     #[inline(always)]
@@ -201,7 +201,7 @@ struct CountStep<'a, L> {
 impl<L: Line> Work for CountStep<'_, L> {
     #[inline(always)]
     fn prefetch(&self, places: &[Place]) {
-        prefetch(places, |line| prefetch_read(&self.lines[line]));
+        prefetch(places, |line| prefetch_line(&self.lines[line]));
     }
 
     #[inline(always)]
@@ -244,7 +244,7 @@ impl<'a> InsertStep<'a> {
 impl Work for InsertStep<'_> {
     #[inline(always)]
     fn prefetch(&self, places: &[Place]) {
-        prefetch(places, |line| prefetch_write(&self.filter.blocks[line]));
+        prefetch(places, |line| prefetch_line(&self.filter.blocks[line]));
     }
 
     #[inline(always)]
@@ -286,7 +286,7 @@ impl<'a> RemoveStep<'a> {
 impl Work for RemoveStep<'_> {
     #[inline(always)]
     fn prefetch(&self, places: &[Place]) {
-        prefetch(places, |line| prefetch_write(&self.blocks[line]));
+        prefetch(places, |line| prefetch_line(&self.blocks[line]));
     }
 
     #[inline(always)]

@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::bits::{AllocError, BLOCK_BITS, Owned, Words, prefetch_read};
+use crate::bits::{AllocError, BLOCK_BITS, Owned, Words, prefetch_line};
 use crate::codec::FormatError;
 
 /// Bytes of another system, asked in place as little-endian words. The last word may be shorter.
@@ -65,7 +65,7 @@ impl Words for LittleEndian<'_> {
 
     #[inline(always)]
     fn prefetch(&self, index: u64) {
-        prefetch_read(&self.0[start(index)]);
+        prefetch_line(&self.0[start(index)]);
     }
 
     #[inline(always)]
@@ -86,7 +86,7 @@ impl Words for BigEndian<'_> {
 
     #[inline(always)]
     fn prefetch(&self, index: u64) {
-        prefetch_read(&self.0[at(index)]);
+        prefetch_line(&self.0[at(index)]);
     }
 }
 

@@ -11,7 +11,7 @@ use core::ops::DerefMut;
 use std::sync::{Mutex, PoisonError};
 
 use super::BloomFilter;
-use crate::bits::{BLOCK_WORDS, prefetch_address_to_write};
+use crate::bits::{BLOCK_WORDS, prefetch_address};
 use crate::bloom::kernel::{FillPart, Unasked, fast_range, second_digest};
 use crate::bloom::shape::Shape;
 use crate::hash::Digest;
@@ -260,7 +260,7 @@ impl BulkSorter {
 #[inline(always)]
 fn put(list: &mut Vec<Digest>, digest: Digest) {
     list.push(digest);
-    prefetch_address_to_write(list.as_ptr().wrapping_add(list.len() + BLOCK_WORDS));
+    prefetch_address(list.as_ptr().wrapping_add(list.len() + BLOCK_WORDS));
 }
 
 impl fmt::Debug for BulkSorter {

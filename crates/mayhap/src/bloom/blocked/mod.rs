@@ -49,7 +49,7 @@ use core::fmt;
 
 use super::kernel::{Contains, ContainsBatch, Kernel, Keys, Parted, Parts, Regions, second_digest};
 use super::shape::Shape;
-use crate::bits::{BLOCK_BYTES, Blocks, Owned, is_worth_prefetching, prefetch_read};
+use crate::bits::{BLOCK_BYTES, Blocks, Owned, is_worth_prefetching, prefetch_line};
 use crate::error::Error;
 use crate::hash::{Digest, Key, KeyHasher};
 use crate::plan::Plan;
@@ -194,9 +194,9 @@ impl<S: Blocks> BloomFilter<S> {
         if is_worth_prefetching(self.len_bytes()) {
             let has_two = self.shape.lines() > 1;
             let regions = Regions::new(lines, has_two);
-            prefetch_read(regions.first(digest.get()));
+            prefetch_line(regions.first(digest.get()));
             if has_two {
-                prefetch_read(regions.second(second_digest(digest.get())));
+                prefetch_line(regions.second(second_digest(digest.get())));
             }
         }
     }

@@ -67,7 +67,7 @@ impl<C: Scheme, S: WordsMut> ClassicBloom<C, S> {
             hashes,
             ahead,
             |filter, hash| {
-                filter.positions(hash).for_each(|position| filter.words.prefetch_mut(position / 64));
+                filter.positions(hash).for_each(|position| filter.words.prefetch(position / 64));
             },
             |filter, hash| answer(filter.insert_hash(hash)),
         );

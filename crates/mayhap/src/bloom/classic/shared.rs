@@ -1,7 +1,7 @@
 //! One filter, many threads: as `BloomFilter`'s, see there.
 
 use super::{ClassicBloom, in_groups};
-use crate::bits::{Owned, Shared, Target, place, prefetch_write};
+use crate::bits::{Owned, Shared, Target, place, prefetch_line};
 use crate::bloom::scheme::Scheme;
 use crate::hash::{Digest, Key};
 
@@ -86,7 +86,7 @@ impl<C: Scheme<Hash = Digest>> ClassicBloom<C, Shared> {
             self.wants_prefetch(),
             |filter, digest| {
                 for position in filter.positions(digest) {
-                    prefetch_write(&filter.words.blocks()[place(position / 64).0]);
+                    prefetch_line(&filter.words.blocks()[place(position / 64).0]);
                 }
             },
             |_, digest| add(digest),

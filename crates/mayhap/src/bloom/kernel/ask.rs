@@ -9,7 +9,7 @@ use core::hint::black_box;
 
 use super::batch::{GROUP, Pace, Parted, Step, in_groups};
 use super::{Regions, second_digest};
-use crate::bits::{Line, prefetch_read};
+use crate::bits::{Line, prefetch_line};
 
 /// A question that is put to the lines of a key.
 pub(crate) trait LineQuestion<L> {
@@ -53,7 +53,7 @@ impl<L: Line, Q: LineQuestion<L>> Step for AtOnce<'_, L, Q> {
     #[inline(always)]
     fn prefetch(&self, digests: &[u64]) {
         for digest in digests {
-            self.lines.prefetch(Q::TWO, *digest, prefetch_read);
+            self.lines.prefetch(Q::TWO, *digest);
         }
     }
 
@@ -143,7 +143,7 @@ impl<L: Line, Q: LineQuestion<L>> Step for OneByOne<'_, L, Q> {
     #[inline(always)]
     fn prefetch(&self, digests: &[u64]) {
         for digest in digests {
-            prefetch_read(self.first.first(*digest));
+            prefetch_line(self.first.first(*digest));
         }
     }
 
@@ -165,7 +165,7 @@ impl<L: Line, Q: LineQuestion<L>> Step for OneByOne<'_, L, Q> {
         for (number, open) in open.numbers[..len].iter_mut().zip(&mut open.digests) {
             *open = second_digest(digests[*number]);
             *number += from;
-            prefetch_read(second.first(*open));
+            prefetch_line(second.first(*open));
         }
     }
 }

@@ -8,10 +8,8 @@ use super::ask::{LineQuestion, ask_each};
 use super::fast_range;
 use super::one::{SharedTarget, contains_one, insert_one};
 use super::{Draw, Regions, Simd, second_digest};
-#[cfg(feature = "std")]
-use crate::bits::prefetch_read;
 use crate::bits::{
-    AtomicBlock, Block, Line, Stripes, Target as _, is_worth_prefetching, prefetch_row, prefetch_write,
+    AtomicBlock, Block, Line, Stripes, Target as _, is_worth_prefetching, prefetch_line, prefetch_row,
 };
 use crate::hash::{Digest, Digester, Key, prefetch_keys};
 
@@ -295,7 +293,7 @@ impl<V: Simd, D: Draw, const TWO: bool, Out: Answers> Step for InsertStep<'_, V,
     #[inline(always)]
     fn prefetch(&self, digests: &[u64]) {
         for digest in digests {
-            self.regions.shared().prefetch(TWO, *digest, prefetch_write);
+            self.regions.shared().prefetch(TWO, *digest);
         }
     }
 
@@ -342,12 +340,12 @@ impl<V: Simd, D: Draw, const TWO: bool, Out: Answers> Step for SharedStep<'_, V,
     #[inline(always)]
     fn prefetch(&self, digests: &[u64]) {
         for digest in digests {
-            self.regions.prefetch(TWO, *digest, prefetch_write);
+            self.regions.prefetch(TWO, *digest);
             // As likely as not the lock was last in another core's cache.
             if let Some(stripes) = self.stripes {
-                prefetch_write(stripes.of(self.regions.first_place(*digest)));
+                prefetch_line(stripes.of(self.regions.first_place(*digest)));
                 if TWO {
-                    prefetch_write(stripes.of(self.regions.second_place(second_digest(*digest))));
+                    prefetch_line(stripes.of(self.regions.second_place(second_digest(*digest))));
                 }
             }
         }
@@ -389,7 +387,7 @@ impl Batch for FillPart<'_> {
         }
         for digests in self.digests.chunks(pace.max(1)) {
             if let Some(line) = coming.next() {
-                prefetch_read(line);
+                prefetch_line(line);
             }
             for digest in digests {
                 let block = fast_range(digest.get(), self.region_blocks) - self.from;

@@ -28,7 +28,7 @@ pub(crate) use one::SharedSetLocked;
 pub(crate) use one::{Contains, Insert, OneKey, Parts, SharedInsert, SharedSet};
 
 use super::shape::Shape;
-use crate::bits::{AtomicBlock, BLOCK_WORDS, Block, Line};
+use crate::bits::{AtomicBlock, BLOCK_WORDS, Block, Line, prefetch_line};
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::Avx2;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
@@ -126,10 +126,10 @@ impl<'a, L: Line> Regions<&'a [L]> {
 
     /// Starts loading the lines of a digest.
     #[inline(always)]
-    pub(crate) fn prefetch(self, two: bool, digest: u64, prefetch: impl Fn(&L)) {
-        prefetch(self.first(digest));
+    pub(crate) fn prefetch(self, two: bool, digest: u64) {
+        prefetch_line(self.first(digest));
         if two {
-            prefetch(self.second(second_digest(digest)));
+            prefetch_line(self.second(second_digest(digest)));
         }
     }
 

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::one::{Change, Question};
 use super::{Layout, Simd};
-use crate::bits::{Block, Line, prefetch_write};
+use crate::bits::{Block, Line};
 use crate::bloom::kernel::{Answers, LineQuestion, Pace, Parted, Regions, Source, Step, ask_each, in_groups};
 
 /// A batch, to be compiled for each [`Simd`] and each layout.
@@ -100,7 +100,7 @@ impl<V: Simd, C: Layout, Out: Answers, H: Change> Step for Applying<'_, V, C, Ou
     #[inline(always)]
     fn prefetch(&self, digests: &[u64]) {
         for digest in digests {
-            self.regions.shared().prefetch(C::TWO, *digest, prefetch_write);
+            self.regions.shared().prefetch(C::TWO, *digest);
         }
     }
 

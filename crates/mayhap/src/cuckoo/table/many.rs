@@ -4,10 +4,7 @@ use super::buckets::{Buckets, Operation};
 use super::eight::InEights;
 use super::places::{Places, Spot};
 use super::{Count, Insert, Located, Search, Table};
-use crate::bits::{
-    BLOCK_BYTES, Block, Blocks, Line, Owned, is_worth_prefetching, prefetch_address,
-    prefetch_address_to_write,
-};
+use crate::bits::{BLOCK_BYTES, Block, Blocks, Line, Owned, is_worth_prefetching};
 use crate::filter::InsertError;
 use crate::hash::Digest;
 
@@ -154,7 +151,7 @@ impl<B: Buckets, L: Line> Step for ContainsStep<'_, B, L> {
 
     #[inline(always)]
     fn prefetch(&self, located: &Located) {
-        located.prefetch(self.buckets, self.lines, prefetch_address);
+        located.prefetch(self.buckets, self.lines);
     }
 
     #[inline(always)]
@@ -198,7 +195,7 @@ impl<B: Buckets, L: Line> Step for CountStep<'_, B, L> {
 
     #[inline(always)]
     fn prefetch(&self, spot: &Spot) {
-        Located::new(self.buckets, *spot).prefetch(self.buckets, self.lines, prefetch_address);
+        Located::new(self.buckets, *spot).prefetch(self.buckets, self.lines);
     }
 
     #[inline(always)]
@@ -247,7 +244,7 @@ impl<B: Buckets> Step for InsertStep<'_, B> {
 
     #[inline(always)]
     fn prefetch(&self, spot: &Spot) {
-        Located::new(self.buckets, *spot).prefetch(self.buckets, self.blocks, prefetch_address_to_write);
+        Located::new(self.buckets, *spot).prefetch(self.buckets, self.blocks);
     }
 
     #[inline(always)]
@@ -294,7 +291,7 @@ impl<B: Buckets> Step for RemoveStep<'_, B> {
 
     #[inline(always)]
     fn prefetch(&self, located: &Located) {
-        located.prefetch(self.buckets, self.blocks, prefetch_address_to_write);
+        located.prefetch(self.buckets, self.blocks);
     }
 
     #[inline(always)]

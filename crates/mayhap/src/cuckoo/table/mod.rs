@@ -24,7 +24,7 @@ pub(super) use search::Search;
 use core::slice;
 
 use super::layout::CuckooLayout;
-use crate::bits::{AllocError, BLOCK_BYTES, Block, Blocks, Line, Owned};
+use crate::bits::{AllocError, BLOCK_BYTES, Block, Blocks, Line, Owned, prefetch_address};
 use crate::codec::FormatError;
 use crate::filter::InsertError;
 use access::{At, Place};
@@ -234,9 +234,9 @@ impl Located {
 
     /// Starts loading both.
     #[inline(always)]
-    fn prefetch<B: Buckets, L: Line>(self, buckets: B, lines: &[L], prefetch: impl Fn(*const L)) {
-        prefetch(buckets.address(lines, self.first));
-        prefetch(buckets.address(lines, self.second));
+    fn prefetch<B: Buckets, L: Line>(self, buckets: B, lines: &[L]) {
+        prefetch_address(buckets.address(lines, self.first));
+        prefetch_address(buckets.address(lines, self.second));
     }
 }
 

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use super::buckets::{Buckets, NOWHERE};
 use super::places::{Places, Spot, multiply_high};
-use crate::bits::{AllocError, Block, prefetch_address_to_write};
+use crate::bits::{AllocError, Block, prefetch_address};
 use crate::filter::InsertError;
 
 /// How far to search.
@@ -68,7 +68,7 @@ impl Search {
                 #[allow(clippy::cast_possible_truncation, reason = "below 2 · (max_kicks + 1)")]
                 if tree.add(Node { bucket, parent: number as u32, lane }).map_err(InsertError::Alloc)? {
                     // Its turn comes after that of all others in the queue.
-                    prefetch_address_to_write(buckets.address(blocks, buckets.place(bucket)));
+                    prefetch_address(buckets.address(blocks, buckets.place(bucket)));
                 }
             }
             number += 1;

@@ -1,6 +1,6 @@
 //! A filter's bits where they are being built: in the caller's buffer.
 
-use crate::bits::{Words, WordsMut, prefetch_write};
+use crate::bits::{Words, WordsMut};
 use crate::formats::words::LittleEndian;
 
 /// Bytes of the caller, written as little-endian words. The last word may be shorter.
@@ -34,11 +34,6 @@ impl WordsMut for LittleEndianMut<'_> {
         }
         before
     }
-
-    #[inline(always)]
-    fn prefetch_mut(&self, index: u64) {
-        prefetch_write(&self.0[start(index)]);
-    }
 }
 
 #[inline(always)]
@@ -58,7 +53,7 @@ mod tests {
                 let mut bytes = [0u8; 20];
                 let mut words = LittleEndianMut(&mut bytes[..length]);
                 let bit = 1 << (position % 64);
-                words.prefetch_mut(position / 64);
+                words.prefetch(position / 64);
                 assert_eq!(words.or(position / 64, bit), 0);
                 assert_eq!(words.or(position / 64, bit), bit);
                 let mut expected = [0u8; 20];

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::bits::{Owned, prefetch_read, prefetch_write};
+use crate::bits::{Owned, prefetch_line};
 use crate::formats::LittleEndian;
 
 /// Bytes of a block.
@@ -72,7 +72,7 @@ impl SplitBlocks for LittleEndian<'_> {
 
     #[inline(always)]
     fn prefetch_block(&self, index: u64) {
-        prefetch_read(&blocks(self)[at(index)]);
+        prefetch_line(&blocks(self)[at(index)]);
     }
 }
 
@@ -92,7 +92,7 @@ impl SplitBlocks for Owned {
 
     #[inline(always)]
     fn prefetch_block(&self, index: u64) {
-        prefetch_read(&self[at(index / 2)]);
+        prefetch_line(&self[at(index / 2)]);
     }
 }
 
@@ -107,12 +107,6 @@ pub(super) fn set_all(lines: &mut Owned, index: u64, x: u32) -> bool {
         *word |= bits;
     }
     new != 0
-}
-
-/// Starts loading the block at `index` for writing.
-#[inline(always)]
-pub(super) fn prefetch_block_mut(lines: &Owned, index: u64) {
-    prefetch_write(&lines[at(index / 2)]);
 }
 
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! Adding keys, and other filters.
 
-use super::blocks::{prefetch_block_mut, set_all};
+use super::blocks::{SplitBlocks, set_all};
 use super::filter::SplitBlockBloom;
 use crate::bits::Block;
 use crate::hash::Key;
@@ -39,7 +39,7 @@ impl SplitBlockBloom {
     fn insert_batch<K: Key>(&mut self, mut keys: impl Iterator<Item = K>, mut answer: impl FnMut(bool)) {
         loop {
             let mut hashes = keys.by_ref().map(|key| self.hash(&key));
-            let (group, count) = self.gather(&mut hashes, |index| prefetch_block_mut(&self.storage, index));
+            let (group, count) = self.gather(&mut hashes, |index| self.storage.prefetch_block(index));
             if count == 0 {
                 return;
             }

@@ -19,10 +19,7 @@ use super::access::{fits_64, index};
 use super::buckets::{Format, Grid};
 use super::places::Places;
 use super::sorted::Sorted;
-use crate::bits::{
-    BLOCK_BYTES, Block, Line, is_worth_prefetching, prefetch_address, prefetch_address_to_write,
-    set_eight_bytes,
-};
+use crate::bits::{BLOCK_BYTES, Block, Line, is_worth_prefetching, prefetch_address, set_eight_bytes};
 use crate::cpu::{Avx2, Avx512, Work};
 use crate::cuckoo::layout::CuckooLayout;
 use crate::hash::Digest;
@@ -186,14 +183,14 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
         Eight::all(self.avx512, number)
     }
 
-    /// The places of a group, of which the lines are asked for in the way that is given, if there is one.
+    /// The places of a group, of which the lines are asked for if that is said.
     #[inline(always)]
-    fn locate<L>(self, group: &Group, lines: *const L, prefetch: Option<impl Fn(*const u8)>) -> Located {
+    fn locate<L>(self, group: &Group, lines: *const L, prefetch: bool) -> Located {
         let located = self.places.of(group, B::ARE_WORDS);
-        if let Some(prefetch) = prefetch {
+        if prefetch {
             for bytes in [(located.first >> 3).numbers(), (located.second >> 3).numbers()] {
                 for byte in bytes.0 {
-                    prefetch(lines.cast::<u8>().wrapping_add(index(byte)));
+                    prefetch_address(lines.cast::<u8>().wrapping_add(index(byte)));
                 }
             }
         }
@@ -201,12 +198,7 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
     }
 
     #[inline(always)]
-    fn locate_two(
-        self,
-        [first, second]: &Pair<Group>,
-        blocks: &[Block],
-        prefetch: Option<impl Fn(*const u8) + Copy>,
-    ) -> Pair<Located> {
+    fn locate_two(self, [first, second]: &Pair<Group>, blocks: &[Block], prefetch: bool) -> Pair<Located> {
         [self.locate(first, blocks.as_ptr(), prefetch), self.locate(second, blocks.as_ptr(), prefetch)]
     }
 
@@ -237,7 +229,7 @@ impl<L: Line> Batch for Contains<'_, L> {
     #[inline(always)]
     fn run<B: InLanes, const PARTS: usize>(self, table: Table<'_, B, PARTS>) {
         let Self { lines, digests, found } = self;
-        let prefetch = is_worth_prefetching(size_of_val(lines) as u64).then_some(prefetch_address);
+        let prefetch = is_worth_prefetching(size_of_val(lines) as u64);
         let (mut current, mut next) = (
             table.locate(at_most_last(digests, 0), lines.as_ptr(), prefetch),
             table.locate(at_most_last(digests, 1), lines.as_ptr(), prefetch),
@@ -280,7 +272,7 @@ impl Batch for RemoveEach<'_> {
     #[inline(always)]
     fn run<B: InLanes, const PARTS: usize>(self, table: Table<'_, B, PARTS>) {
         let Self { blocks, digests, removed } = self;
-        let prefetch = is_worth_prefetching(size_of_val(blocks) as u64).then_some(prefetch_address_to_write);
+        let prefetch = is_worth_prefetching(size_of_val(blocks) as u64);
         let mut removals = Pair::<Removal>::default();
         let mut current = table.locate_two(at_most_last(digests, 0), blocks, prefetch);
         let mut next = table.locate_two(at_most_last(digests, 1), blocks, prefetch);

@@ -170,7 +170,7 @@ impl RedisCuckoo {
                     .iter()
                     .rev()
                     .filter(|table| is_large(table))
-                    .for_each(|table| table.prefetch_mut(places));
+                    .for_each(|table| table.prefetch(places));
             }
             for (places, answer) in places.iter().zip(answers) {
                 *answer = change(self, places);

@@ -1,7 +1,7 @@
 //! One sub-filter: buckets of one-byte fingerprints, back to back.
 
 use super::word::{equal, first_bytes};
-use crate::bits::{AllocError, BLOCK_BYTES, Owned, prefetch_read, prefetch_write};
+use crate::bits::{AllocError, BLOCK_BYTES, Owned, prefetch_line};
 
 /// Spreads a fingerprint over the hash, to find a key's other bucket from the one it is in.
 const SPREAD: u64 = 0x5bd1_e995;
@@ -192,22 +192,12 @@ impl Table {
         self.len() as u64 - free
     }
 
-    /// Starts loading both buckets for reading.
+    /// Starts loading both buckets.
     #[inline(always)]
     pub(super) fn prefetch(&self, places: &Places) {
         for bucket in [places.first, places.second] {
             if let Some(byte) = self.memory.bytes().get(self.start(bucket)) {
-                prefetch_read(byte);
-            }
-        }
-    }
-
-    /// Starts loading both buckets for writing.
-    #[inline(always)]
-    pub(super) fn prefetch_mut(&self, places: &Places) {
-        for bucket in [places.first, places.second] {
-            if let Some(byte) = self.memory.bytes().get(self.start(bucket)) {
-                prefetch_write(byte);
+                prefetch_line(byte);
             }
         }
     }
