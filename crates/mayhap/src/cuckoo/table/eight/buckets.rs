@@ -21,6 +21,8 @@ pub(super) trait InLanes: Copy {
     type Wanted: Copy;
     /// Whether a bucket fills its lane: it is eight bytes of a line then, and needn't be looked for among more.
     const ARE_WORDS: bool;
+    /// Whether a look at them takes a few instructions, so that the CPU starts the loads of later ones by itself.
+    const ARE_SIMPLE: bool;
 
     fn wanted(self, fingerprints: Eight) -> Self::Wanted;
     /// Where the buckets hold what is wanted.
@@ -82,6 +84,7 @@ impl<const ARE_WORDS: bool> InLanes for Packed<ARE_WORDS> {
     /// The fingerprint in every place.
     type Wanted = Eight;
     const ARE_WORDS: bool = ARE_WORDS;
+    const ARE_SIMPLE: bool = true;
 
     #[inline(always)]
     fn wanted(self, fingerprints: Eight) -> Eight {
@@ -149,6 +152,7 @@ impl InLanes for SemiSorted {
     /// The lowest nibble of the fingerprint four times, and its rest in every place.
     type Wanted = [Eight; 2];
     const ARE_WORDS: bool = false;
+    const ARE_SIMPLE: bool = false;
 
     #[inline(always)]
     fn wanted(self, fingerprints: Eight) -> [Eight; 2] {
