@@ -14,6 +14,7 @@ use crate::digests::{Beyond, Spool, Tally, one_by_one, stream};
 use crate::failure::{Answer, Failure, print_of, say};
 use crate::filter_file::{FilterFile, insert_foreign};
 use crate::keys::{Batch, Inputs, KeyReader, Pending};
+use crate::kind_word::kind_word;
 use crate::numbers::{counted, format_rate, group_digits};
 use crate::over_plan::{HidesTooMuch, HoldsTooMuch};
 use crate::progress::Progress;
@@ -306,24 +307,27 @@ impl Summary<'_> {
                 group_digits(filter.planned_keys()),
                 format_rate(filter.planned_rate())
             );
-            if let Some(hidden) = HidesTooMuch::of(filter) {
-                text += &format!("\nmayhap: warning: {}", hidden.text());
-            }
-            if HoldsTooMuch::of(filter).is_some() {
-                text += &format!(
-                    "\nmayhap: warning: these are more keys than it was made for, and more of them make it err more \
-                     often: build a larger one from all keys, or one of --kind {}, which grows",
-                    growing_kind(self.filter)
-                );
-            }
         }
-        if let Some(warning) =
-            Stuck::of(self.filter).and_then(|stuck| stuck.warn_of_more_than(self.stuck_before))
-        {
-            text += "\n";
-            text += &warning;
+        for warning in self.warnings() {
+            text += &format!("\nmayhap: warning: {warning}");
         }
         text
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let (hidden, held) = match self.filter {
+            FilterFile::Filter(filter) => (HidesTooMuch::of(filter), HoldsTooMuch::of(filter)),
+            FilterFile::Bitmap(_) | FilterFile::Foreign(_) => (None, None),
+        };
+        let held = held.map(|_| {
+            format!(
+                "these are more keys than it was made for, and more of them make it err more often: build a larger one \
+                 from all keys, or one of --kind {}, which grows",
+                growing_kind(self.filter)
+            )
+        });
+        let stuck = Stuck::of(self.filter).and_then(|stuck| stuck.warn_of_more_than(self.stuck_before));
+        [hidden.map(|hidden| hidden.text()), held, stuck].into_iter().flatten().collect()
     }
 
     fn json(&self) -> String {
@@ -333,19 +337,20 @@ impl Summary<'_> {
         };
         serde_json::json!({
             "file": self.arguments.filter.display().to_string(),
-            "kind": self.filter.kind().to_string(),
+            "output": self.written().map(|path| path.display().to_string()),
+            "kind": kind_word(self.filter.kind()),
             "lines": self.added.tally.lines,
             "keys": self.added.keys,
             "new": self.added.new,
             "refused": self.added.refused.count(),
             "refused_first": self.added.refused.first(),
-            "written": self.written().is_some(),
             "keys_now": self.filter.estimated_len(),
             "rate_now": self.filter.expected_rate(),
             "planned_keys": planned.map(mayhap::AnyFilter::planned_keys),
             "planned_rate": planned.map(mayhap::AnyFilter::planned_rate),
             "over_plan": planned.is_some_and(mayhap::AnyFilter::is_over_plan),
             "stuck_counters": Stuck::of(self.filter).map(|stuck| stuck.counters),
+            "warnings": self.warnings(),
             "input_bytes": self.added.tally.bytes,
             "seconds": self.seconds,
         })

@@ -163,11 +163,11 @@ impl Figures {
 
     fn json(&self) -> serde_json::Value {
         serde_json::json!({
-            "layers": self.layers,
-            "bytes": self.bytes,
-            "keys": self.keys,
+            "layer_count": self.layers,
+            "memory_bytes": self.bytes,
+            "keys_now": self.keys,
             "capacity": self.capacity,
-            "expected_rate": self.rate,
+            "rate_now": self.rate,
         })
     }
 }
@@ -182,7 +182,6 @@ fn report(
         let json = serde_json::json!({
             "file": arguments.filter.to_string_lossy(),
             "output": written.map(|path| path.to_string_lossy()),
-            "written": written.is_some(),
             "before": before.json(),
             "after": after.json(),
         });

@@ -208,8 +208,9 @@ fn report(arguments: &Arguments, bytes: u64, load: Option<String>) -> Result<Ans
     let text = if arguments.summary.json {
         let json = serde_json::json!({
             "output": output.to_string_lossy(),
-            "form": arguments.to.name(),
-            "bytes": bytes,
+            "format": if arguments.to.is_ours() { "mayhap".to_owned() } else { arguments.to.name() },
+            "form": matches!(arguments.to, Target::Dense | Target::Sparse).then(|| arguments.to.name()),
+            "file_bytes": bytes,
             "load": load,
         });
         format!("{json}\n")

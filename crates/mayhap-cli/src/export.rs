@@ -95,9 +95,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let text = if arguments.summary.json {
         let json = serde_json::json!({
             "output": arguments.output.output.to_string_lossy(),
-            "format": format.name(),
-            "chunks": arguments.chunks,
-            "bytes": bytes,
+            "format": shape.name_of(format),
+            "file_bytes": bytes,
             "load": load,
         });
         format!("{json}\n")

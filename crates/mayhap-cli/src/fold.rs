@@ -184,9 +184,9 @@ impl Figures {
 
     fn json(&self) -> serde_json::Value {
         serde_json::json!({
-            "bytes": self.bytes,
-            "expected_rate": self.rate,
-            "estimated_keys": self.keys,
+            "memory_bytes": self.bytes,
+            "rate_now": self.rate,
+            "keys_now": self.keys,
             "planned_keys": self.planned_keys,
             "fill": self.fill,
         })
@@ -210,7 +210,7 @@ fn report(arguments: &Arguments, factor: u64, before: &Figures, after: &Figures)
             "factor": factor,
             "before": before.json(),
             "after": after.json(),
-            "warning": warning,
+            "warnings": warning.as_slice(),
         });
         return print_of(written.map(PathBuf::as_path), &format!("{json}\n"));
     }

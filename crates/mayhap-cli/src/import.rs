@@ -11,6 +11,7 @@ use crate::columns::pairs;
 use crate::failure::{Answer, Failure, print, print_of, say};
 use crate::flags::Quiet;
 use crate::foreign::{Details, Facts, FormatName, Item, KeyType, Selection, native_file, read};
+use crate::kind_word::kind_word;
 use crate::numbers::format_size;
 use crate::output::Output;
 
@@ -149,8 +150,8 @@ fn save_native(arguments: &Arguments, output: &Output, file: &[u8]) -> Result<An
         let json = serde_json::json!({
             "output": output.output.to_string_lossy(),
             "format": "mayhap",
-            "kind": header.kind.to_string(),
-            "bytes": file.len(),
+            "kind": kind_word(header.kind),
+            "file_bytes": file.len(),
             "needs_key": needs_key,
         });
         return print_of(Some(&output.output), &format!("{json}\n")).map(|()| Answer::Yes);

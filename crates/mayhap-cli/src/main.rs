@@ -25,6 +25,7 @@ mod import;
 mod info;
 mod json_bytes;
 mod keys;
+mod kind_word;
 mod lock;
 mod man;
 mod measure;

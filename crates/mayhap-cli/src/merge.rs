@@ -11,6 +11,7 @@ use crate::columns::pairs;
 use crate::failure::{Answer, Failure, print_of, say};
 use crate::filter_file::{FilterFile, Unlock};
 use crate::flags::SummaryFlags;
+use crate::kind_word::kind_word;
 use crate::numbers::{format_rate, format_size, group_digits, parse_rate};
 use crate::output::Output;
 use crate::over_plan::{HidesTooMuch, HoldsTooMuch};
@@ -229,16 +230,16 @@ impl Summary {
         if arguments.summary.json {
             let json = serde_json::json!({
                 "output": arguments.output.output.to_string_lossy(),
-                "kind": self.kind.to_string(),
+                "kind": kind_word(self.kind),
                 "inputs": self.inputs,
-                "bytes": self.bytes,
+                "memory_bytes": self.bytes,
                 "folded": self.is_folded,
-                "keys": self.keys,
+                "keys_now": self.keys,
                 "planned_keys": self.planned_keys,
                 "planned_rate": self.planned_rate,
-                "expected_rate": self.expected_rate,
+                "rate_now": self.expected_rate,
                 "over_plan": self.is_over_plan,
-                "warning": (!warnings.is_empty()).then(|| warnings.join("; ")),
+                "warnings": warnings,
             });
             return print_of(Some(&arguments.output.output), &format!("{json}\n"));
         }

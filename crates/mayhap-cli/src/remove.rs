@@ -1,6 +1,6 @@
 //! `mayhap remove`: keys out of a filter file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -12,6 +12,7 @@ use crate::digests::{Beyond, Spool};
 use crate::failure::{Answer, Failure, print_of, say};
 use crate::filter_file::FilterFile;
 use crate::keys::{Batch, Inputs, KeyReader, Pending};
+use crate::kind_word::kind_word;
 use crate::numbers::{counted, group_digits};
 use crate::over_plan::HidesTooMuch;
 use crate::progress::Progress;
@@ -93,8 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let summary =
         Summary { arguments, found: &found, filter: &change.filter, is_held_back, is_written, start };
     if arguments.how.summary.json {
-        let written = is_written.then_some(arguments.filter.as_path());
-        print_of(written, &format!("{}\n", summary.json()))?;
+        print_of(summary.written(), &format!("{}\n", summary.json()))?;
     } else if !arguments.how.summary.quiet() {
         say(&summary.text());
     }
@@ -195,6 +195,11 @@ struct Summary<'a> {
 }
 
 impl Summary<'_> {
+    /// The file, if it was changed.
+    fn written(&self) -> Option<&Path> {
+        self.is_written.then_some(self.arguments.filter.as_path())
+    }
+
     fn text(&self) -> String {
         let Found { keys, absent, removed, taken } = self.found;
         let path = self.arguments.filter.display();
@@ -227,37 +232,35 @@ impl Summary<'_> {
             text += "; nothing was changed";
         }
         text += &format!("\nmayhap: {}", state(self.filter, self.arguments.how.rehearsal.dry_run));
-        if let Some(warning) = Stuck::of(self.filter).and_then(|stuck| stuck.warn_of_any()) {
-            text += "\n";
-            text += &warning;
-        }
-        if let Some(hidden) = self.hides_too_much() {
-            text += &format!("\nmayhap: warning: {}", hidden.text());
+        for warning in self.warnings() {
+            text += &format!("\nmayhap: warning: {warning}");
         }
         text
     }
 
-    fn hides_too_much(&self) -> Option<HidesTooMuch> {
-        match self.filter {
-            FilterFile::Filter(filter) => HidesTooMuch::of(filter),
+    fn warnings(&self) -> Vec<String> {
+        let stuck = Stuck::of(self.filter).and_then(|stuck| stuck.warn_of_any());
+        let hidden = match self.filter {
+            FilterFile::Filter(filter) => HidesTooMuch::of(filter).map(|hidden| hidden.text()),
             FilterFile::Bitmap(_) | FilterFile::Foreign(_) => None,
-        }
+        };
+        [stuck, hidden].into_iter().flatten().collect()
     }
 
     fn json(&self) -> String {
         serde_json::json!({
             "file": self.arguments.filter.display().to_string(),
-            "kind": self.filter.kind().to_string(),
-            "keys": self.found.keys,
-            "absent": self.found.absent.count(),
-            "absent_first": self.found.absent.first(),
+            "output": self.written().map(|path| path.display().to_string()),
+            "kind": kind_word(self.filter.kind()),
+            "lines": self.found.keys,
+            "missing": self.found.absent.count(),
+            "missing_first": self.found.absent.first(),
             "removed": self.found.removed,
             "taken": self.found.taken,
-            "written": self.is_written,
             "keys_now": self.filter.estimated_len(),
             "rate_now": self.filter.expected_rate(),
             "stuck_counters": Stuck::of(self.filter).map(|stuck| stuck.counters),
-            "warning": self.hides_too_much().map(|hidden| hidden.text()),
+            "warnings": self.warnings(),
             "seconds": self.start.elapsed().as_secs_f64(),
         })
         .to_string()

@@ -11,7 +11,7 @@ fn every_kind_is_measured() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(output.stderr.is_empty(), "{output:?}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(report["rate"], 0.01);
+    assert_eq!(report["planned_rate"], 0.01);
     let [size] = &report["sizes"].as_array().unwrap()[..] else { panic!("{report}") };
     assert_eq!(size["keys"], 20_000);
     assert!(size["rounds"].as_u64().unwrap() >= 1);
@@ -29,10 +29,10 @@ fn every_kind_is_measured() {
     }
     let deletes = |kind: &str| {
         let filter = filters.iter().find(|filter| filter["kind"] == kind).unwrap();
-        filter["delete"]["batch_ns"].as_f64()
+        filter["remove"]["batch_ns"].as_f64()
     };
-    assert!(deletes("CuckooFilter").unwrap() > 0.0);
-    assert_eq!(deletes("BloomFilter"), None);
+    assert!(deletes("cuckoo").unwrap() > 0.0);
+    assert_eq!(deletes("bloom"), None);
 }
 
 #[test]

@@ -56,8 +56,8 @@ fn there_are_never_more_different_keys_than_lines() {
     let lines = numbered_lines(100_000);
     for seed in ["1", "2", "3", "4", "5", "6", "7", "8"] {
         let summary = build(&["--force", "--seed", seed, "-o", &path], &lines);
-        assert_eq!(summary["keys_exact"], false);
-        let keys = summary["keys"].as_u64().expect("a number");
+        assert_eq!(summary["keys_now_exact"], false);
+        let keys = summary["keys_now"].as_u64().expect("a number");
         assert!((99_000..=100_000).contains(&keys), "seed {seed}: {keys}");
     }
 }
@@ -72,7 +72,7 @@ fn layers_are_filled_evenly() {
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let info = mayhap(&["info", "--json", &path], b"");
         let info: Value = serde_json::from_slice(&info.stdout).expect("JSON");
-        let keys = info["estimated_keys"].as_u64().expect("a number");
+        let keys = info["keys_now"].as_u64().expect("a number");
         // About a hundredth of the keys were taken for repeats when they were added.
         assert!((294_000..=306_000).contains(&keys), "{kind}: {keys}");
     }
@@ -92,13 +92,17 @@ fn every_kind_holds_every_key_and_keeps_its_rate() {
         }
         let summary = build(&arguments, b"");
         assert_eq!(summary["kind"], kind);
-        assert_eq!((&summary["lines"], &summary["keys"]), (&40_000.into(), &20_000.into()), "{kind}");
-        assert_eq!((&summary["keys_exact"], &summary["over_plan"]), (&true.into(), &false.into()), "{kind}");
+        assert_eq!((&summary["lines"], &summary["keys_now"]), (&40_000.into(), &20_000.into()), "{kind}");
+        assert_eq!(
+            (&summary["keys_now_exact"], &summary["over_plan"]),
+            (&true.into(), &false.into()),
+            "{kind}"
+        );
         assert_eq!(summary["planned_rate"], 0.01, "{kind}");
         assert_eq!(summary["input_bytes"], twice.len(), "{kind}");
         holds_all(&output, (0..20_000).map(|i| format!("https://example.org/{i}")));
         let filter = AnyFilter::open(&output).unwrap();
-        assert_eq!(summary["filter_bytes"], filter.len_bytes());
+        assert_eq!(summary["memory_bytes"], filter.len_bytes());
         let wrong = (0..20_000).filter(|i| filter.contains(&format!("https://example.net/{i}"))).count();
         // 1 % of 20 000 is 200; six standard deviations above that.
         assert!(wrong < 290, "{kind}: {wrong}");
@@ -122,7 +126,7 @@ fn one_key_once_in_kinds_that_hold_copies() {
     }
     // A key far more often than a cuckoo filter has room for copies of it.
     let many = b"a\n".repeat(1000);
-    assert_eq!(build(&["--kind", "cuckoo", "--force", "-o", &output], &many)["keys"], 1);
+    assert_eq!(build(&["--kind", "cuckoo", "--force", "-o", &output], &many)["keys_now"], 1);
     let text = mayhap(&["build", "--force", "-o", &output], &many).stderr;
     assert!(String::from_utf8_lossy(&text).contains("bloom with 1 different key of 1 000\n"));
     let text = mayhap(&["build", "--kind", "bitmap", "--force", "-o", &output], b"7\n").stderr;
@@ -144,7 +148,7 @@ fn copies_are_told_from_keys() {
     for kind in ["counting", "d-left", "cuckoo", "scalable-cuckoo"] {
         let arguments = ["--kind", kind, "--copies", "--force", "-o", &path];
         let summary = build(&arguments, &doubled);
-        assert_eq!((&summary["keys"], &summary["lines"]), (&6.into(), &12.into()), "{kind}");
+        assert_eq!((&summary["keys_now"], &summary["lines"]), (&6.into(), &12.into()), "{kind}");
         let text = mayhap(&[&["build"], &arguments[..]].concat(), &doubled).stderr;
         let text = String::from_utf8_lossy(&text);
         assert!(text.contains(&format!("{kind} with 6 different keys of 12")), "{text}");
@@ -239,13 +243,13 @@ fn without_a_number_the_filter_is_made_to_measure() {
     // Repeats don't inflate it.
     let input = numbered_lines(1_000).repeat(100);
     let summary = build(&["-p", "0.1%", "-o", &path], &input);
-    assert_eq!((&summary["keys"], &summary["planned_keys"]), (&1_000.into(), &1_000.into()));
+    assert_eq!((&summary["keys_now"], &summary["planned_keys"]), (&1_000.into(), &1_000.into()));
     assert_eq!(summary["lines"], 100_000);
     assert!(summary["rate_now"].as_f64().unwrap() < 0.0015, "{summary}");
 
     let summary = build(&["--force", "-o", &path], &numbered_lines(300_000));
-    assert_eq!(summary["keys_exact"], false);
-    let (keys, planned) = (summary["keys"].as_f64().unwrap(), summary["planned_keys"].as_f64().unwrap());
+    assert_eq!(summary["keys_now_exact"], false);
+    let (keys, planned) = (summary["keys_now"].as_f64().unwrap(), summary["planned_keys"].as_f64().unwrap());
     assert!((keys / 300_000.0 - 1.0).abs() < 0.01, "{summary}");
     // Three standard errors of the count above it, and at most as much again.
     assert!((300_000.0 * 0.997..300_000.0 * 1.03).contains(&planned), "{summary}");
@@ -270,7 +274,7 @@ fn more_keys_than_planned_are_refused_accepted_or_planned_for() {
         refused(&["--margin", "19%"], "20% more");
 
         let grown = build(&["--kind", kind, "-n", "1000", "--grow", "-o", &path], &input);
-        assert_eq!((&grown["planned_keys"], &grown["keys"]), (&1_200.into(), &1_200.into()), "{kind}");
+        assert_eq!((&grown["planned_keys"], &grown["keys_now"]), (&1_200.into(), &1_200.into()), "{kind}");
         holds_all(&path, (0..1_200).map(|i| format!("https://example.org/{i}")));
         fs::remove_file(&path).unwrap();
     }
@@ -310,21 +314,21 @@ fn tables_packed_files_and_nul() {
         for field in [&["--field", "name"][..], &["--field", "2", "--header"], &["--column", "name", "--csv"]]
         {
             let summary = build(&[&["--force", "-o", &path, file], field].concat(), b"");
-            assert_eq!(summary["keys"], 3, "{file} {field:?}");
+            assert_eq!(summary["keys_now"], 3, "{file} {field:?}");
             holds_all(&path, keys);
         }
     }
     let tsv = directory.file("people.tsv", b"id\tname\n1\tAda\n2\tGrace\n");
-    assert_eq!(build(&["--force", "-o", &path, "-f", "name", &tsv], b"")["keys"], 2);
+    assert_eq!(build(&["--force", "-o", &path, "-f", "name", &tsv], b"")["keys_now"], 2);
     holds_all(&path, ["Ada", "Grace"]);
     assert_eq!(
-        build(&["--force", "-o", &path, "-f", "2", "--delimiter", ";"], b"1;Ada\n2;Grace\n")["keys"],
+        build(&["--force", "-o", &path, "-f", "2", "--delimiter", ";"], b"1;Ada\n2;Grace\n")["keys_now"],
         2
     );
     holds_all(&path, ["Ada", "Grace"]);
-    assert_eq!(build(&["--force", "-o", &path, "-z"], b"a\nb\0c\0")["keys"], 2);
+    assert_eq!(build(&["--force", "-o", &path, "-z"], b"a\nb\0c\0")["keys_now"], 2);
     holds_all(&path, ["a\nb", "c"]);
-    assert_eq!(build(&["--force", "-o", &path], &gzip(b"a\nb"))["keys"], 2);
+    assert_eq!(build(&["--force", "-o", &path], &gzip(b"a\nb"))["keys_now"], 2);
     holds_all(&path, ["a", "b"]);
 
     fails(
@@ -347,8 +351,8 @@ fn line_ends_are_no_part_of_a_key_and_must_not_be_mixed() {
     build(&["-o", &path], b"a\r\nb\r\n");
     holds_all(&path, ["a", "b"]);
     fails(&["build", "--force", "-o", &path], b"a\r\nb\n", "--line-ends strip");
-    assert_eq!(build(&["--force", "-o", &path, "--line-ends", "strip"], b"a\r\nb\na\n")["keys"], 2);
-    assert_eq!(build(&["--force", "-o", &path, "--line-ends", "keep"], b"a\r\nb\na\n")["keys"], 3);
+    assert_eq!(build(&["--force", "-o", &path, "--line-ends", "strip"], b"a\r\nb\na\n")["keys_now"], 2);
+    assert_eq!(build(&["--force", "-o", &path, "--line-ends", "keep"], b"a\r\nb\na\n")["keys_now"], 3);
 }
 
 /// As many editors leave it on Windows. A line without an end doesn't end otherwise than the others.
@@ -366,7 +370,7 @@ fn the_last_line_needs_no_end() {
         (&[open.as_str(), &cut, &lf, &packed, &open][..], b"", &["a", "b", "c", "d", "e", "f"]),
     ] {
         let arguments = [&["--force", "-o", &path], files].concat();
-        assert_eq!(build(&arguments, input)["keys"], keys.len(), "{arguments:?}");
+        assert_eq!(build(&arguments, input)["keys_now"], keys.len(), "{arguments:?}");
         holds_all(&path, keys.iter().copied());
     }
     // And those before it still have to.
@@ -391,7 +395,7 @@ fn numbers_go_into_a_bitmap() {
     let path = format!("{}/numbers", directory.path());
     let arguments = ["build", "--kind", "bitmap", "-o", &path];
     let summary = build(&[&arguments[1..]].concat(), b"5\n7\n 12 \n5\n18446744073709551615\n");
-    assert_eq!((&summary["keys"], &summary["rate_now"]), (&4.into(), &0.0.into()));
+    assert_eq!((&summary["keys_now"], &summary["rate_now"]), (&4.into(), &0.0.into()));
     let bitmap = Bitmap::open(&path).unwrap();
     assert_eq!(bitmap.iter().collect::<Vec<_>>(), [5, 7, 12, u64::MAX]);
 
@@ -454,7 +458,7 @@ fn a_window_remembers_the_last_keys() {
     let path = format!("{}/filter", directory.path());
     let summary = build(&["--kind", "window", "-n", "1000", "-o", &path], &numbered_lines(10_000));
     // What it holds, not what has passed.
-    let (keys, lines) = (summary["keys"].as_u64().unwrap(), summary["lines"].as_u64().unwrap());
+    let (keys, lines) = (summary["keys_now"].as_u64().unwrap(), summary["lines"].as_u64().unwrap());
     assert!((1_000..1_500).contains(&keys) && lines == 10_000, "{summary}");
     holds_all(&path, (9_000..10_000).map(|i| format!("https://example.org/{i}")));
     let filter = AnyFilter::open(&path).unwrap();
@@ -469,7 +473,7 @@ fn counters_have_a_width() {
     let path = format!("{}/filter", directory.path());
     let bytes = |bits: &str| {
         let arguments = ["--kind", "counting", "--counter-bits", bits, "--force", "-o", &path];
-        build(&arguments, &numbered_lines(1_000))["filter_bytes"].as_f64().unwrap()
+        build(&arguments, &numbered_lines(1_000))["memory_bytes"].as_f64().unwrap()
     };
     let four = bytes("4");
     assert!(bytes("8") > 1.5 * four && bytes("16") > 3.0 * four);
@@ -489,7 +493,7 @@ fn cells_of_a_d_left_filter_have_counters_too() {
     let mut last = 0;
     for bits in ["1", "2", "8", "16"] {
         let arguments = ["--kind", "d-left", "--counter-bits", bits, "--force", "-o", &path];
-        let bytes = build(&arguments, &numbered_lines(1_000))["filter_bytes"].as_u64().unwrap();
+        let bytes = build(&arguments, &numbered_lines(1_000))["memory_bytes"].as_u64().unwrap();
         assert!(bytes > last, "{bits} bits: {bytes}");
         last = bytes;
         let AnyFilter::DLeft(filter) = AnyFilter::open(&path).unwrap() else { panic!("another kind") };
@@ -704,12 +708,15 @@ fn more_keys_than_are_held_in_memory() {
     for kind in ["bloom", "cuckoo"] {
         let from_file = build(&["--kind", kind, "-o", &path("file"), &keys], b"");
         let from_pipe = build(&["--kind", kind, "-o", &path("pipe")], &input);
-        assert!((from_file["keys"].as_f64().unwrap() / 6e6 - 1.0).abs() < 0.005, "{from_file}");
+        assert!((from_file["keys_now"].as_f64().unwrap() / 6e6 - 1.0).abs() < 0.005, "{from_file}");
         assert_eq!(from_file["planned_keys"], from_pipe["planned_keys"]);
         assert!(fs::read(path("file")).unwrap() == fs::read(path("pipe")).unwrap(), "{kind}");
         holds_all(&path("file"), (0..6_000_000).step_by(997).map(|i| i.to_string()));
         if kind == "cuckoo" {
-            assert_eq!((&from_file["keys"], &from_file["keys_exact"]), (&6_000_000.into(), &true.into()));
+            assert_eq!(
+                (&from_file["keys_now"], &from_file["keys_now_exact"]),
+                (&6_000_000.into(), &true.into())
+            );
         }
         assert_eq!(names(&directory), ["file", "keys", "pipe"]);
         fs::remove_file(path("file")).unwrap();
@@ -725,7 +732,7 @@ fn a_parquet_file_is_recognised_and_not_taken_for_lines() {
     let table = directory.file("table.parquet", b"PAR1 and so on PAR1");
     fails(&["build", "-o", &path, "-f", "id", &table], b"", "--features parquet");
     let lines = directory.file("lines", b"PAR1\nPAR2\n");
-    assert_eq!(build(&["-o", &path, &lines], b"")["keys"], 2);
+    assert_eq!(build(&["-o", &path, &lines], b"")["keys_now"], 2);
 }
 
 /// A file in `testdata/parquet`.
@@ -833,7 +840,7 @@ mod parquet_columns {
             let keys = |field: &str| {
                 let summary = build(&["--force", "-o", &path, "-f", field, &users], b"");
                 assert_eq!(summary["input_bytes"], fs::metadata(&users).unwrap().len(), "{compression}");
-                (summary["lines"].as_u64().unwrap(), summary["keys"].as_u64().unwrap())
+                (summary["lines"].as_u64().unwrap(), summary["keys_now"].as_u64().unwrap())
             };
             assert_eq!(keys("id"), (60_000, 60_000));
             holds_all(&path, (0..60_000).map(|id| id.to_string()));
@@ -852,7 +859,8 @@ mod parquet_columns {
         let directory = Directory::new("build-parquet-types");
         let (path, types) = (format!("{}/filter", directory.path()), parquet_types());
         let build = |field: &str| {
-            let keys = build(&["--force", "-o", &path, "-f", field, &types], b"")["keys"].as_u64().unwrap();
+            let keys =
+                build(&["--force", "-o", &path, "-f", field, &types], b"")["keys_now"].as_u64().unwrap();
             let verified = mayhap(&["verify", &path, "-f", field, &types], b"");
             assert_eq!(verified.status.code(), Some(0), "{field}: {verified:?}");
             keys
@@ -873,7 +881,7 @@ mod parquet_columns {
         }
         let integers = types.replace("types", "decimal_int");
         let summary = super::build(&["--force", "-o", &path, "-f", "dec", &integers], b"");
-        assert_eq!(summary["keys"], 4);
+        assert_eq!(summary["keys_now"], 4);
         holds_all(&path, ["0.01", "-12.30", "0.00", "1234567.89"]);
     }
 

@@ -63,7 +63,11 @@ fn keys_are_added_to_every_kind() {
         // Of a thousand new keys, some may look like old ones.
         let new = summary["new"].as_u64().unwrap();
         assert!((980..=1_000).contains(&new), "{kind}: {new}");
-        assert_eq!((&summary["written"], &summary["over_plan"]), (&true.into(), &false.into()), "{kind}");
+        assert_eq!(
+            (&summary["output"], &summary["over_plan"]),
+            (&path.as_str().into(), &false.into()),
+            "{kind}"
+        );
         assert!(contains_all(&AnyFilter::open(&path).unwrap(), 0..2_000), "{kind}");
         // From standard input, with and without its name.
         run_json(&["add", &path, "-"], b"key 3000\n", 0);
@@ -80,7 +84,7 @@ fn what_is_there_already_leaves_the_file_alone() {
         let path = filter(&directory, kind, &lines(0..100), "100");
         let before = fs::read(&path).unwrap();
         let summary = run_json(&["add", &path], &lines(0..100), 0);
-        assert_eq!((&summary["new"], &summary["written"]), (&0.into(), &false.into()), "{kind}");
+        assert_eq!((&summary["new"], &summary["output"]), (&0.into(), &Value::Null), "{kind}");
         assert_eq!(fs::read(&path).unwrap(), before, "{kind}");
     }
 }
@@ -93,7 +97,7 @@ fn no_keys_at_all_leave_the_file_alone() {
     let before = fs::read(&path).unwrap();
     for verb in ["add", "remove"] {
         let summary = run_json(&[verb, &path], b"", 0);
-        assert_eq!(summary["written"], false, "{verb}");
+        assert_eq!(summary["output"], Value::Null, "{verb}");
         let output = mayhap(&[verb, &path], b"");
         assert_eq!(output.status.code(), Some(0), "{verb}");
         let message = String::from_utf8_lossy(&output.stderr);
@@ -128,7 +132,7 @@ fn a_rehearsal_changes_nothing_and_says_the_same() {
         let path = filter(&directory, kind, &lines(0..1_000), "5000");
         let before = fs::read(&path).unwrap();
         let rehearsal = run_json(&["add", "--dry-run", &path], &lines(900..1_500), 0);
-        assert_eq!((fs::read(&path).unwrap() == before, &rehearsal["written"]), (true, &false.into()));
+        assert_eq!((fs::read(&path).unwrap() == before, &rehearsal["output"]), (true, &Value::Null));
         let real = run_json(&["add", &path], &lines(900..1_500), 0);
         assert_eq!((&real["new"], &real["keys_now"]), (&rehearsal["new"], &rehearsal["keys_now"]));
     }
@@ -199,7 +203,7 @@ fn a_dual_filter_takes_what_it_can() {
     let refused = summary["refused"].as_u64().unwrap();
     assert_eq!(rehearsal["refused"], refused);
     assert!((20..100).contains(&refused), "{summary}");
-    assert_eq!((&summary["keys"], &summary["written"]), (&2_020.into(), &true.into()));
+    assert_eq!((&summary["keys"], &summary["output"]), (&2_020.into(), &path.as_str().into()));
     assert_eq!(summary["refused_first"].as_array().unwrap().len(), 10);
     let filter = AnyFilter::open(&path).unwrap();
     let found = (5_000..7_000).filter(|number| filter.contains(&format!("key {number}"))).count() as u64;
@@ -226,7 +230,11 @@ fn a_dual_filter_says_when_it_hides_too_much() {
     };
     // As many removals as it was made for.
     let summary = run_json(&["remove", &path], &lines(0..1_000), 0);
-    assert_eq!((&summary["warning"], &summary["taken"]), (&Value::Null, &0.into()), "{summary}");
+    assert_eq!(
+        (&summary["warnings"], &summary["taken"]),
+        (&Value::Array(Vec::new()), &0.into()),
+        "{summary}"
+    );
     assert!(!text(&["add", &path], &lines(0..1)).contains("warning"));
     assert_eq!(run_json(&["info", &path], b"", 0)["over_plan"], false);
     assert!(text(&["verify", "--no-keys", &path], b"").contains("keeps its promise"));
@@ -236,8 +244,8 @@ fn a_dual_filter_says_when_it_hides_too_much() {
     let said = text(&["remove", "--dry-run", &path], &lines(1_000..3_000));
     assert!(said.contains("mayhap: warning: about ") && said.contains(warning), "{said}");
     let summary = run_json(&["remove", &path], &lines(1_000..3_000), 1);
-    assert!(summary["warning"].as_str().unwrap().contains(warning), "{summary}");
-    let sum = ["absent", "removed", "taken"].map(|field| summary[field].as_u64().unwrap());
+    assert!(summary["warnings"][0].as_str().unwrap().contains(warning), "{summary}");
+    let sum = ["missing", "removed", "taken"].map(|field| summary[field].as_u64().unwrap());
     assert_eq!(sum.iter().sum::<u64>(), 2_000, "{summary}");
     let said = text(&["add", &path], &lines(20_000..20_001));
     assert!(said.contains(warning) && !said.contains("more keys than it was made for"), "{said}");
@@ -310,7 +318,7 @@ fn keys_are_removed_and_others_stay() {
         let file = directory.file("gone", &lines(0..100));
         let summary = run_json(&["remove", &path, &file], b"", 0);
         assert_eq!(
-            (&summary["keys"], &summary["removed"], &summary["absent"]),
+            (&summary["lines"], &summary["removed"], &summary["missing"]),
             (&100.into(), &100.into(), &0.into()),
             "{kind}"
         );
@@ -338,16 +346,16 @@ fn keys_that_are_not_there_are_named_and_left_alone() {
 
     let summary = run_json(&["remove", &path], b"key 1\nnever added\nkey 2\nkey 2\n", 1);
     assert_eq!(
-        (&summary["keys"], &summary["removed"], &summary["absent"]),
+        (&summary["lines"], &summary["removed"], &summary["missing"]),
         (&4.into(), &2.into(), &1.into())
     );
-    assert_eq!(summary["absent_first"], serde_json::json!(["never added"]));
+    assert_eq!(summary["missing_first"], serde_json::json!(["never added"]));
     assert!(contains_all(&AnyFilter::open(&path).unwrap(), 3..100));
 
     // Nothing there at all: not even the file is written.
     let before = fs::read(&path).unwrap();
     let summary = run_json(&["remove", &path], b"never added\n", 1);
-    assert_eq!((&summary["removed"], &summary["written"]), (&0.into(), &false.into()));
+    assert_eq!((&summary["removed"], &summary["output"]), (&0.into(), &Value::Null));
     assert_eq!(fs::read(&path).unwrap(), before);
 
     // Many are counted, and some named.
@@ -375,12 +383,12 @@ fn strict_changes_nothing_when_a_copy_is_missing() {
         // What is said of the filter is what the file holds.
         let summary = run_json(&["remove", "--strict", "--copies", &path], b"b\nb\n", 1);
         assert_eq!((&summary["removed"], &summary["taken"]), (&0.into(), &1.into()), "{kind}");
-        assert_eq!((&summary["written"], &summary["keys_now"]), (&false.into(), &2.into()), "{kind}");
+        assert_eq!((&summary["output"], &summary["keys_now"]), (&Value::Null, &2.into()), "{kind}");
         assert_eq!(fs::read(&path).unwrap(), before, "{kind}");
 
         // Once each, all are there.
         let summary = run_json(&["remove", "--strict", "--copies", &path], b"b\na\n", 0);
-        assert_eq!((&summary["removed"], &summary["written"]), (&2.into(), &true.into()), "{kind}");
+        assert_eq!((&summary["removed"], &summary["output"]), (&2.into(), &path.as_str().into()), "{kind}");
     }
 }
 

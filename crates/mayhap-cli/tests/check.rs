@@ -101,7 +101,7 @@ fn json_for_each_record_and_for_the_count() {
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let records: Vec<&str> = lines.iter().map(|line| line["record"].as_str().unwrap()).collect();
     assert_eq!(records, ["a", "é"]);
-    assert_eq!(lines[0]["filters"][0], filter.as_str());
+    assert_eq!(lines[0]["found_in"][0], filter.as_str());
 
     // What is part of the key stays, and what is no text is given by its bytes, as `hash` does.
     let record = |arguments: &[&str], input: &[u8]| -> Value {
@@ -113,12 +113,12 @@ fn json_for_each_record_and_for_the_count() {
     assert_eq!(record(&["-z"], b"k\r\n\0")["record"], "k\r\n");
     assert_eq!(record(&["--csv", "-f", "1"], b"k,\"l\nm\"\r\n")["record"], "k,\"l\nm\"");
     let bytes = record(&[], b"\xffk\n");
-    assert_eq!((&bytes["record_bytes"], bytes.get("record")), (&"ff6b".into(), None));
+    assert_eq!((&bytes["record_hex"], bytes.get("record")), (&"ff6b".into(), None));
 
     let output = mayhap(&["check", "--json", "-c", &filter], b"a\nx\n");
     let count: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((&count["records"], &count["found"]), (&2.into(), &1.into()));
-    assert_eq!(count["filters"][0]["has"], 1);
+    assert_eq!((&count["lines"], &count["matching"]), (&2.into(), &1.into()));
+    assert_eq!(count["filters"][0]["found"], 1);
 }
 
 #[test]

@@ -47,20 +47,21 @@ fn each_way_to_say_how_small() {
     let mut halved = filter.clone();
     halved.fold(2).unwrap();
     assert_eq!(fs::read(&out).unwrap(), halved.to_bytes().unwrap());
-    assert_eq!((&json["factor"], &json["after"]["bytes"]), (&2.into(), &(filter.len_bytes() / 2).into()));
-    assert_eq!(json["before"]["bytes"], filter.len_bytes());
+    assert_eq!(
+        (&json["factor"], &json["after"]["memory_bytes"]),
+        (&2.into(), &(filter.len_bytes() / 2).into())
+    );
+    assert_eq!(json["before"]["memory_bytes"], filter.len_bytes());
 
     let json = fold(&[&big, "-o", &out, "--rate", "1%", "--force"]);
     let small = BloomFilter::open(&out).unwrap();
     assert!(small.expected_rate() <= 0.01 && small.contains("9999"));
-    assert!(json["warning"].is_null(), "{json}");
+    assert!(json["warnings"] == serde_json::json!([]), "{json}");
     assert!(json["factor"].as_u64().unwrap() >= 8, "{json}");
-    assert!(
-        json["after"]["expected_rate"].as_f64().unwrap() > json["before"]["expected_rate"].as_f64().unwrap()
-    );
+    assert!(json["after"]["rate_now"].as_f64().unwrap() > json["before"]["rate_now"].as_f64().unwrap());
 
     let json = fold(&[&big, "-o", &out, "--to-size", "64KiB", "--force"]);
-    assert!(json["after"]["bytes"].as_u64().unwrap() <= 64 << 10, "{json}");
+    assert!(json["after"]["memory_bytes"].as_u64().unwrap() <= 64 << 10, "{json}");
     // The next smaller factor would not have done.
     let factor = json["factor"].as_u64().unwrap();
     assert!((2..factor).rev().all(|less| {
@@ -110,7 +111,7 @@ fn what_is_small_already_is_copied() {
     let json = fold(&[&big, "-o", &out, "--force", "--rate", "1e-30"]);
     assert_eq!(json["factor"], 1);
     // And not as good as was asked for.
-    assert!(json["warning"].as_str().unwrap().contains("above the 1e-30 asked for"), "{json}");
+    assert!(json["warnings"][0].as_str().unwrap().contains("above the 1e-30 asked for"), "{json}");
     let output = mayhap(&["fold", &big, "-o", &out, "--force", "--rate", "1e-30"], b"");
     assert!(String::from_utf8_lossy(&output.stderr).contains("folding can't make it better"), "{output:?}");
     let quiet = mayhap(&["fold", &big, "-o", &out, "--force", "--by", "1", "-q"], b"");

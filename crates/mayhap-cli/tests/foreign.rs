@@ -219,7 +219,7 @@ fn dumps_of_mayhap_serve_become_the_file_that_they_are() {
 
     let payload = [b"mayhap\x00\x01\0\0\0\0\0\0\0\0", &file[..], b"\xff\xffchecksum\n"].concat();
     let said: Value = serde_json::from_str(&succeeds(&import, &payload)).unwrap();
-    assert_eq!((&said["kind"], &said["needs_key"]), (&"blocked Bloom filter".into(), &false.into()));
+    assert_eq!((&said["kind"], &said["needs_key"]), (&"bloom".into(), &false.into()));
     assert_eq!(fs::read(&out).unwrap(), file);
 
     let (first, second) = file.split_at(100);
@@ -290,7 +290,10 @@ fn a_whole_file_is_listed() {
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 3);
     let urls = lines.iter().find(|line| line["select"] == "--key urls").unwrap();
-    assert!(urls["keys"].as_u64().unwrap() > 1_990 && urls["layers"].as_u64().unwrap() > 1, "{urls}");
+    assert!(
+        urls["keys_now"].as_u64().unwrap() > 1_990 && urls["layer_count"].as_u64().unwrap() > 1,
+        "{urls}"
+    );
 
     let table = succeeds(&["import", "--format", "leveldb", &golden("leveldb_table_t-none.ldb"), "-l"], b"");
     assert!(table.contains("--block 0: a LevelDB filter"), "{table}");
@@ -691,7 +694,7 @@ fn bitmaps_change_their_form() {
     bitmap.extend([3, 5, 70_000]);
     bitmap.save(&sparse, Existing::Refuse).unwrap();
     let done = json(&["convert", "--json", &sparse, "--to", "dense", "-o", &dense]);
-    assert_eq!(done["bytes"], fs::metadata(&dense).unwrap().len());
+    assert_eq!(done["file_bytes"], fs::metadata(&dense).unwrap().len());
     let opened = Bitmap::open(&dense).unwrap();
     assert!(opened.is_dense() && opened.universe() == Some(70_001) && opened.iter().eq([3, 5, 70_000]));
     succeeds(&["convert", "-q", "--force", &dense, "--to", "sparse", "-o", &sparse], b"");

@@ -93,7 +93,7 @@ fn json_is_one_object_for_each_key() {
         .collect();
     assert_eq!(lines[0]["key"], "apple");
     assert_eq!(lines[0]["digest"], format!("{:016x}", digest(&["apple"])));
-    assert_eq!(lines[1]["key_bytes"], "fffe");
+    assert_eq!(lines[1]["key_hex"], "fffe");
     assert_eq!(lines[1].get("key"), None);
 }
 
@@ -103,16 +103,16 @@ fn the_list_names_every_function() {
     let functions: Vec<Value> = serde_json::from_str(&hash(&["--list", "--json"], b"")).unwrap();
     assert_eq!(functions.len() + 1, text.lines().count());
     for function in &functions {
-        let name = function["name"].as_str().unwrap();
+        let name = function["function"].as_str().unwrap();
         assert!(text.lines().any(|line| line.starts_with(name)), "{name}");
         assert!(
             ["native", "native, keyed", "compatible", "cryptographic"]
                 .contains(&function["for"].as_str().unwrap())
         );
     }
-    let find = |name: &str| functions.iter().find(|function| function["name"] == name).unwrap();
+    let find = |name: &str| functions.iter().find(|function| function["function"] == name).unwrap();
     assert_eq!(
-        (&find("xxh3")["id"], &find("sip24")["id"], &find("md5")["id"]),
+        (&find("xxh3")["function_id"], &find("sip24")["function_id"], &find("md5")["function_id"]),
         (&1.into(), &3.into(), &33.into())
     );
     assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
@@ -124,7 +124,7 @@ fn the_comparison_tells_good_functions_from_weak_ones() {
     let functions = report["functions"].as_array().unwrap();
     assert_eq!(functions.len(), 24);
     let figure = |name: &str, figure: &str| {
-        let function = functions.iter().find(|function| function["name"] == name).unwrap();
+        let function = functions.iter().find(|function| function["function"] == name).unwrap();
         function[figure].as_f64().unwrap()
     };
     for function in functions {

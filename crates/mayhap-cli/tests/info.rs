@@ -59,14 +59,14 @@ fn a_blocked_filter_in_words_and_numbers() {
         assert!(text.contains(expected), "{expected}: {text}");
     }
     let values = json(&info(&["--json", &path], 0));
-    assert_eq!(values["kind"], "blocked Bloom filter");
+    assert_eq!(values["kind"], "bloom");
     assert_eq!((&values["planned_keys"], &values["planned_rate"]), (&20_000.into(), &0.01.into()));
     assert_eq!((&values["hash"]["function"], &values["hash"]["seed"]), (&"xxh3".into(), &42.into()));
     assert_eq!((&values["checksums"], &values["over_plan"]), (&"good".into(), &false.into()));
     assert_eq!(values["file_bytes"], std::fs::metadata(&path).unwrap().len());
-    let keys = values["estimated_keys"].as_f64().unwrap();
+    let keys = values["keys_now"].as_f64().unwrap();
     assert!((keys / 20_000.0 - 1.0).abs() < 0.03, "{keys}");
-    let rate = values["expected_rate"].as_f64().unwrap();
+    let rate = values["rate_now"].as_f64().unwrap();
     assert!(rate > 0.005 && rate <= 0.0105, "{rate}");
     let counts: Vec<u64> =
         values["loads"]["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).collect();
@@ -130,15 +130,15 @@ fn every_kind_has_something_to_say() {
             assert!(text.contains(expected), "{expected}: {text}");
         }
         let values = json(&info(&["--json", &path], 0));
-        assert_eq!(values["estimated_keys"], filter.estimated_len());
+        assert_eq!(values["keys_now"], filter.estimated_len());
         // A float is printed to its last digit and read to the one before.
-        let rate = values["expected_rate"].as_f64().unwrap();
+        let rate = values["rate_now"].as_f64().unwrap();
         assert!((rate / filter.expected_rate() - 1.0).abs() < 1e-12, "{rate}");
         assert_eq!(values["checksums"], "good");
     }
     let layers = json(&info(&["--json", &format!("{}/1", directory.path())], 0));
     let keys: u64 =
-        layers["layers"].as_array().unwrap().iter().map(|layer| layer["keys"].as_u64().unwrap()).sum();
+        layers["layers"].as_array().unwrap().iter().map(|layer| layer["keys_now"].as_u64().unwrap()).sum();
     assert!((4_900..=5_000).contains(&keys), "{layers}");
 }
 
@@ -163,7 +163,7 @@ fn bitmaps_and_other_systems() {
         text.contains(": bitmap\n") && text.contains("below 1 000\n") && text.contains("exact"),
         "{text}"
     );
-    assert_eq!(json(&info(&["--json", &path], 0))["estimated_keys"], 3);
+    assert_eq!(json(&info(&["--json", &path], 0))["keys_now"], 3);
 
     let mut guava = GuavaBloom::with_rate(1_000, 0.01, Sizing::Guava31).unwrap();
     for key in 0..1_000u32 {
@@ -188,7 +188,7 @@ fn a_secret_key_is_neither_needed_nor_shown() {
         assert!(text.contains(&format!("{:#018x}", key.id())), "{text}");
         assert!(!text.contains("abab") && !text.contains("171,171"), "{text}");
     }
-    let keys = json(&info(&["--json", &path], 0))["estimated_keys"].as_u64().unwrap();
+    let keys = json(&info(&["--json", &path], 0))["keys_now"].as_u64().unwrap();
     assert!((900..1_100).contains(&keys), "{keys}");
 }
 
@@ -236,11 +236,11 @@ fn several_files_and_one_of_them_bad() {
     let two = save(&directory, "two", &fill(CuckooFilter::with_rate(1_000, 0.01).unwrap(), 1_000));
     let text = info(&["--json", &one, &two], 0);
     let kinds: Vec<Value> = text.lines().map(|line| json(line)["kind"].clone()).collect();
-    assert_eq!(kinds, ["blocked Bloom filter", "cuckoo filter"]);
+    assert_eq!(kinds, ["bloom", "cuckoo"]);
     let missing = format!("{}/missing", directory.path());
     let output = mayhap(&["info", "--json", &missing, &two], b"");
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(json(std::str::from_utf8(&output.stdout).unwrap())["kind"], "cuckoo filter");
+    assert_eq!(json(std::str::from_utf8(&output.stdout).unwrap())["kind"], "cuckoo");
     assert!(String::from_utf8_lossy(&output.stderr).contains("no such file"));
 }
 

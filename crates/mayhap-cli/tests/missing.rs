@@ -110,7 +110,7 @@ fn json_has_the_runs_and_the_summary() {
         (&8.into(), &2.into(), &10.into())
     );
     assert_eq!(
-        (&summary["repeated"], &summary["outside"], &summary["invalid"]),
+        (&summary["repeats"], &summary["outside"], &summary["invalid"]),
         (&1.into(), &1.into(), &0.into())
     );
     assert_eq!(summary["range"], "0..=9");

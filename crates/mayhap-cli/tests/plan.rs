@@ -36,47 +36,50 @@ fn every_kind_says_what_it_can_do() {
     let report = json(&["-n", "1M", "-p", "1%"]);
     let abilities = |kind: &str| {
         let filter = filter(&report, kind);
-        ["deletes", "grows", "counts"].map(|ability| filter[ability].as_bool().unwrap())
+        ["can_remove", "can_grow", "can_count"].map(|ability| filter[ability].as_bool().unwrap())
     };
-    assert_eq!(abilities("BloomFilter"), [false, false, false]);
-    assert_eq!(abilities("ScalableBloom"), [false, true, false]);
-    assert_eq!(abilities("WindowBloom"), [false, false, false]);
-    assert_eq!(abilities("CountingBloom"), [true, false, true]);
-    assert_eq!(abilities("DualBloom"), [true, false, false]);
-    assert_eq!(abilities("DLeftCounting"), [true, false, true]);
-    assert_eq!(abilities("CuckooFilter"), [true, false, true]);
-    assert_eq!(abilities("ScalableCuckoo"), [true, true, true]);
+    assert_eq!(abilities("bloom"), [false, false, false]);
+    assert_eq!(abilities("scalable"), [false, true, false]);
+    assert_eq!(abilities("window"), [false, false, false]);
+    assert_eq!(abilities("counting"), [true, false, true]);
+    assert_eq!(abilities("dual"), [true, false, false]);
+    assert_eq!(abilities("d-left"), [true, false, true]);
+    assert_eq!(abilities("cuckoo"), [true, false, true]);
+    assert_eq!(abilities("scalable-cuckoo"), [true, true, true]);
     let widths: Vec<_> = report["filters"].as_array().unwrap().iter().map(|f| &f["counter_bits"]).collect();
     assert!([4, 8, 16].into_iter().all(|bits| widths.contains(&&Value::from(bits))), "{widths:?}");
 
     let memory = |kind: &str| filter(&report, kind)["bits_per_key"].as_f64().unwrap();
-    assert!(memory("CuckooFilter") < memory("BloomFilter"), "the least memory of those that delete");
-    assert!(memory("DLeftCounting") * 2.0 < memory("CountingBloom"));
+    assert!(memory("cuckoo") < memory("bloom"), "the least memory of those that delete");
+    assert!(memory("d-left") * 2.0 < memory("counting"));
 }
 
 #[test]
 fn a_billion_phone_numbers() {
     // Eleven digits of which the first is fixed: a bit for each number is less than a filter.
     let report = json(&["-n", "1B", "-p", "0.1%", "--range", "10B"]);
-    assert_eq!(report["bitmap"]["bytes"], 1_250_000_000);
-    assert_eq!(report["recommended"], "Bitmap");
-    let gigabytes = |kind: &str| filter(&report, kind)["bytes"].as_u64().unwrap() as f64 / 1e9;
-    assert!((gigabytes("ClassicBloom") - 1.80).abs() < 0.005);
-    assert!((gigabytes("BloomFilter") - 1.97).abs() < 0.005);
+    assert_eq!(report["bitmap"]["memory_bytes"], 1_250_000_000);
+    assert_eq!(report["recommended"], "bitmap");
+    let gigabytes = |kind: &str| filter(&report, kind)["memory_bytes"].as_u64().unwrap() as f64 / 1e9;
+    assert!((gigabytes("classic") - 1.80).abs() < 0.005);
+    assert!((gigabytes("bloom") - 1.97).abs() < 0.005);
 
     // All numbers of eleven digits.
     let report = json(&["-n", "1B", "-p", "0.1%", "--range", "100B"]);
     assert_eq!(report["bitmap"]["dense_bytes"], 12_500_000_000_u64);
     let sparse = report["bitmap"]["sparse_bytes"].as_u64().unwrap();
     assert!((3_000_000_000..3_500_000_000).contains(&sparse), "{sparse}");
-    assert_eq!((&report["bitmap"]["bytes"], &report["recommended"]), (&sparse.into(), &"BloomFilter".into()));
+    assert_eq!(
+        (&report["bitmap"]["memory_bytes"], &report["recommended"]),
+        (&sparse.into(), &"bloom".into())
+    );
     let output = mayhap(&["plan", "-n", "1B", "-p", "0.1%", "--range", "100B"], b"");
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("would take 12.5 GB") && text.contains("The sparse form takes 3"), "{text}");
 
     // Few keys of a wide range: no larger than a filter of the same, as numbers that are close together are.
     let few = json(&["-n", "1M", "-p", "1%", "--range", "4e9"]);
-    assert!(few["bitmap"]["bytes"].as_u64().unwrap() < 10_000_000, "{few}");
+    assert!(few["bitmap"]["memory_bytes"].as_u64().unwrap() < 10_000_000, "{few}");
 }
 
 /// Few numbers: both exact sets are small, and the bitmap may be the smaller one.
@@ -86,14 +89,14 @@ fn a_bitmap_wins_over_a_larger_hash_set() {
         [("50", "1%", "100"), ("100", "1%", "1000"), ("10", "1%", "10"), ("100", "1%", "3000")]
     {
         let report = json(&["-n", keys, "-p", rate, "--range", range]);
-        assert!(report["bitmap"]["bytes"].as_u64() < report["hash_set"]["bytes"].as_u64());
-        assert_eq!(report["recommended"], "Bitmap", "{keys} {rate} {range}");
+        assert!(report["bitmap"]["memory_bytes"].as_u64() < report["hash_set"]["memory_bytes"].as_u64());
+        assert_eq!(report["recommended"], "bitmap", "{keys} {rate} {range}");
         let text = mayhap(&["plan", "-n", keys, "-p", rate, "--range", range], b"").stdout;
         let text = String::from_utf8(text).unwrap();
         assert!(text.contains("whatever is in it, and never errs") && !text.contains("pays"), "{text}");
     }
     let report = json(&["-n", "10", "-p", "1%", "--range", "10k"]);
-    assert_eq!(report["recommended"], "HashSet", "{report}");
+    assert_eq!(report["recommended"], "hash-set", "{report}");
     let text = mayhap(&["plan", "-n", "10", "-p", "1%", "--range", "1500"], b"").stdout;
     assert!(String::from_utf8(text).unwrap().contains("it pays when the range is smaller"));
 }
@@ -108,13 +111,13 @@ fn a_classic_filter_takes_what_was_planned() {
             mayhap(&["build", "--json", "--kind", "classic", "-n", keys, "--force", "-o", &path], b"a\n");
         let built: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let report = json(&["-n", keys, "-p", "1%"]);
-        assert_eq!(filter(&report, "ClassicBloom")["bytes"], built["filter_bytes"], "{keys}");
+        assert_eq!(filter(&report, "classic")["memory_bytes"], built["memory_bytes"], "{keys}");
         let (foreign, _) = foreign("redis", &["-n", keys, "-p", "1%"]);
-        assert_eq!(foreign["mayhap"][1]["bytes"], built["filter_bytes"], "{keys}");
+        assert_eq!(foreign["mayhap"][1]["memory_bytes"], built["memory_bytes"], "{keys}");
     }
     // Within the memory that was given, in whole lines.
     let report = json(&["-m", "1000", "-p", "1%"]);
-    assert_eq!(filter(&report, "ClassicBloom")["bytes"], 960);
+    assert_eq!(filter(&report, "classic")["memory_bytes"], 960);
 }
 
 #[test]
@@ -138,34 +141,34 @@ fn exact_sets_stand_beside_a_filter() {
 #[test]
 fn json_has_the_same_numbers() {
     let report = json(&["-n", "100M", "-p", "1%"]);
-    let blocked = filter(&report, "BloomFilter");
-    assert_eq!(blocked["shape"], "Eight");
-    assert_eq!(blocked["keys"], 100_000_000);
-    assert_eq!(blocked["rate"], 0.01);
+    let blocked = filter(&report, "bloom");
+    assert_eq!(blocked["blocks_per_key"], 1);
+    assert_eq!(blocked["planned_keys"], 100_000_000);
+    assert_eq!(blocked["planned_rate"], 0.01);
     assert_eq!(blocked["hashes"], 8);
     assert_eq!(blocked["cache_lines_if_present"], 1.0);
     let bits_per_key = blocked["bits_per_key"].as_f64().unwrap();
     assert!((10.0..10.2).contains(&bits_per_key), "{bits_per_key}");
-    let bytes = blocked["bytes"].as_u64().unwrap();
+    let bytes = blocked["memory_bytes"].as_u64().unwrap();
     assert!((bytes as f64 * 8.0 / 1e8 - bits_per_key).abs() < 1e-6);
 
-    let classic = filter(&report, "ClassicBloom");
-    assert_eq!((&classic["hashes"], &classic["shape"]), (&Value::from(7), &Value::Null));
-    assert_eq!(report["hash_set"]["bytes"], (1u64 << 27) * 9 + 16);
-    assert_eq!(report["recommended"], "BloomFilter");
+    let classic = filter(&report, "classic");
+    assert_eq!((&classic["hashes"], &classic["blocks_per_key"]), (&Value::from(7), &Value::Null));
+    assert_eq!(report["hash_set"]["memory_bytes"], (1u64 << 27) * 9 + 16);
+    assert_eq!(report["recommended"], "bloom");
 }
 
 #[test]
 fn the_recommendation_follows_the_rate() {
-    assert_eq!(json(&["-n", "1M", "-p", "1e-6"])["recommended"], "BloomFilter");
+    assert_eq!(json(&["-n", "1M", "-p", "1e-6"])["recommended"], "bloom");
     for rate in ["9e-7", "1e-7", "1e-8"] {
         let report = json(&["-n", "1M", "-p", rate]);
         let bits = |kind| filter(&report, kind)["bits_per_key"].as_f64().unwrap();
-        assert!(bits("CuckooFilter") < bits("ClassicBloom"));
-        assert_eq!(report["recommended"], "CuckooFilter", "what is said to be the smallest is");
+        assert!(bits("cuckoo") < bits("classic"));
+        assert_eq!(report["recommended"], "cuckoo", "what is said to be the smallest is");
     }
-    assert_eq!(json(&["-n", "1M", "-p", "1e-7", "-k", "23"])["recommended"], "ClassicBloom");
-    assert_eq!(json(&["-n", "100", "-p", "1%"])["recommended"], "HashSet");
+    assert_eq!(json(&["-n", "1M", "-p", "1e-7", "-k", "23"])["recommended"], "classic");
+    assert_eq!(json(&["-n", "100", "-p", "1%"])["recommended"], "hash-set");
     // One bit for a hundred keys.
     assert_eq!(json(&["-n", "1M", "-m", "10kB"])["recommended"], Value::Null);
     let output = mayhap(&["plan", "-n", "1M", "-m", "10kB"], b"");
@@ -180,9 +183,7 @@ fn the_recommendation_follows_the_rate() {
 fn rates_that_fingerprints_can_t_give_are_remarks() {
     let report = json(&["-n", "1M", "-p", "1e-8"]);
     let kinds: Vec<_> = report["filters"].as_array().unwrap().iter().map(|filter| &filter["kind"]).collect();
-    assert!(
-        kinds.contains(&&Value::from("CuckooFilter")) && !kinds.contains(&&Value::from("ScalableCuckoo"))
-    );
+    assert!(kinds.contains(&&Value::from("cuckoo")) && !kinds.contains(&&Value::from("scalable-cuckoo")));
     let remark = report["remarks"][0].as_str().unwrap();
     assert!(remark.starts_with("No ScalableCuckoo: a rate of 1e-8 is too low"), "{remark}");
     let report = json(&["-n", "1k", "-p", "1e-12"]);
@@ -190,25 +191,25 @@ fn rates_that_fingerprints_can_t_give_are_remarks() {
         report["remarks"][0].as_str().unwrap().starts_with("No CuckooFilter: a rate of 1e-12"),
         "{report}"
     );
-    assert_eq!(report["recommended"], "ClassicBloom");
+    assert_eq!(report["recommended"], "classic");
 }
 
 #[test]
 fn any_two_numbers_will_do() {
     let report = json(&["--memory", "64MiB", "-p", "1/1000"]);
-    let keys = filter(&report, "ClassicBloom")["keys"].as_u64().unwrap();
+    let keys = filter(&report, "classic")["planned_keys"].as_u64().unwrap();
     assert!((37_000_000..37_500_000).contains(&keys), "{keys}");
 
     let report = json(&["-n", "1B", "-m", "2GiB"]);
-    assert!(filter(&report, "BloomFilter")["bytes"].as_u64().unwrap() <= 2 << 30);
-    assert!(filter(&report, "ClassicBloom")["rate"].as_f64().unwrap() < 0.001);
+    assert!(filter(&report, "bloom")["memory_bytes"].as_u64().unwrap() <= 2 << 30);
+    assert!(filter(&report, "classic")["planned_rate"].as_f64().unwrap() < 0.001);
 
     let report = json(&["-m", "1MB", "-k", "8"]);
-    let rate = filter(&report, "ClassicBloom")["rate"].as_f64().unwrap();
+    let rate = filter(&report, "classic")["planned_rate"].as_f64().unwrap();
     assert!((rate * 256.0 - 1.0).abs() < 0.01, "{rate}");
 
     let report = json(&["-p", "1%", "-k", "8"]);
-    assert_eq!(filter(&report, "BloomFilter")["bytes"], Value::Null);
+    assert_eq!(filter(&report, "bloom")["memory_bytes"], Value::Null);
     assert_eq!(report["hash_set"], Value::Null);
 
     let report = json(&["-n", "1M", "-p", "1%", "-k", "7"]);
@@ -219,7 +220,7 @@ fn any_two_numbers_will_do() {
 #[test]
 fn long_keys_make_the_hash_set_larger() {
     let report = json(&["-n", "50M", "-p", "1%", "--key-bytes", "30"]);
-    assert_eq!(report["hash_set"]["bytes"], (1u64 << 26) * 25 + 16 + 50_000_000 * 48);
+    assert_eq!(report["hash_set"]["memory_bytes"], (1u64 << 26) * 25 + 16 + 50_000_000 * 48);
     assert!(report["hash_set"]["assumes"].as_str().unwrap().contains("30 bytes"));
 }
 
@@ -229,18 +230,18 @@ fn every_pair_of_numbers_leads_to_the_others() {
     for (i, first) in numbers.iter().enumerate() {
         for second in &numbers[i + 1..] {
             let report = json(&[&first[..], &second[..]].concat());
-            let classic = filter(&report, "ClassicBloom");
-            for part in ["rate", "bits_per_key", "hashes"] {
+            let classic = filter(&report, "classic");
+            for part in ["planned_rate", "bits_per_key", "hashes"] {
                 assert!(classic[part].as_f64().unwrap() > 0.0, "{first:?} {second:?}: {classic}");
             }
             // Of a rate and a number of hashes, only the ratio of keys and memory follows.
             let is_ratio = (first[0], second[0]) == ("-p", "-k");
-            assert_eq!(classic["keys"].is_null(), is_ratio, "{first:?} {second:?}");
-            assert_eq!(classic["bytes"].is_null(), is_ratio, "{first:?} {second:?}");
+            assert_eq!(classic["planned_keys"].is_null(), is_ratio, "{first:?} {second:?}");
+            assert_eq!(classic["memory_bytes"].is_null(), is_ratio, "{first:?} {second:?}");
         }
     }
     let report = json(&["-n", "1M", "-k", "7"]);
-    let bits = filter(&report, "ClassicBloom")["bits_per_key"].as_f64().unwrap();
+    let bits = filter(&report, "classic")["bits_per_key"].as_f64().unwrap();
     assert!((bits - 10.1).abs() < 0.05, "7 is the best number at {bits}");
 }
 
@@ -276,7 +277,7 @@ fn another_systems_call_stands_beside_its_cost() {
         );
         assert_eq!(report["mayhap"].as_array().unwrap().len(), 2);
         for filter in &filters {
-            let bits = number(filter, "bytes") * 8.0 / 1e6;
+            let bits = number(filter, "memory_bytes") * 8.0 / 1e6;
             assert!((number(filter, "bits_per_key") - bits).abs() < 1e-9, "{filter}");
         }
     }
@@ -287,7 +288,8 @@ fn redis_is_sized_for_half_the_rate() {
     let (_, filters) = foreign("redis", &["-n", "1M", "-p", "1%"]);
     let [scaling, fixed, grown] = &filters[..] else { panic!("{filters:?}") };
     assert!(
-        (number(scaling, "bits_per_key") - 11.03).abs() < 0.01 && number(scaling, "expected_rate") < 0.0051
+        (number(scaling, "bits_per_key") - 11.03).abs() < 0.01
+            && number(scaling, "rate_at_planned_keys") < 0.0051
     );
     assert_eq!(scaling["hashes"], 8);
     assert!((number(fixed, "bits_per_key") - 9.59).abs() < 0.01);
@@ -302,7 +304,7 @@ fn redis_is_sized_for_half_the_rate() {
     let (report, filters) = foreign("redis", &["-n", "1k", "-p", "50%"]);
     assert!(report["remarks"].to_string().contains("lowered"), "{report}");
     // An eighth, with a fourth hash that rounding up adds.
-    assert!((number(&filters[0], "expected_rate") - 0.125).abs() < 0.01);
+    assert!((number(&filters[0], "rate_at_planned_keys") - 0.125).abs() < 0.01);
 }
 
 #[test]
@@ -314,8 +316,11 @@ fn guavas_differ_by_their_age() {
     assert_eq!(hashes(&["-n", "1M", "-p", "3%"]), [5, 5, 5, 5]);
     // The first stop at 2^31 - 1 bits.
     let (_, filters) = foreign("guava", &["-n", "1B", "-p", "1%"]);
-    assert_eq!(filters[3]["bytes"], 1 << 28);
-    assert!(number(&filters[3], "expected_rate") > 0.3 && number(&filters[0], "expected_rate") < 0.0102);
+    assert_eq!(filters[3]["memory_bytes"], 1 << 28);
+    assert!(
+        number(&filters[3], "rate_at_planned_keys") > 0.3
+            && number(&filters[0], "rate_at_planned_keys") < 0.0102
+    );
     let (report, filters) = foreign("guava", &["-n", "3B", "-p", "1%"]);
     assert_eq!(filters.len(), 3);
     assert!(filters[2]["calls"][0].as_str().unwrap().contains("3000000000L"));
@@ -325,18 +330,27 @@ fn guavas_differ_by_their_age() {
 #[test]
 fn leveldb_takes_whole_bits_and_parquet_powers_of_two() {
     let (_, filters) = foreign("leveldb", &["-n", "1k", "-p", "1%"]);
-    assert_eq!((&filters[0]["hashes"], &filters[0]["bytes"]), (&Value::from(6), &Value::from(1_251)));
-    assert!(number(&filters[0], "expected_rate") < 0.01 && number(&filters[1], "expected_rate") > 0.01);
+    assert_eq!((&filters[0]["hashes"], &filters[0]["memory_bytes"]), (&Value::from(6), &Value::from(1_251)));
+    assert!(
+        number(&filters[0], "rate_at_planned_keys") < 0.01
+            && number(&filters[1], "rate_at_planned_keys") > 0.01
+    );
     // badger takes the number of hashes for the bits per key.
     assert_eq!(filters[2]["name"], "badger, 7 bits per key");
-    assert!((number(&filters[2], "expected_rate") - 0.036).abs() < 0.002);
+    assert!((number(&filters[2], "rate_at_planned_keys") - 0.036).abs() < 0.002);
     let (report, filters) = foreign("leveldb", &["-n", "1k", "-p", "1e-15"]);
     assert_eq!(filters.len(), 1);
     assert!(report["remarks"][0].as_str().unwrap().contains("k is at most 30"), "{report}");
 
     let (report, filters) = foreign("parquet", &["-n", "1M", "-p", "1%"]);
-    assert_eq!((&filters[0]["bytes"], &filters[3]["bytes"]), (&Value::from(2 << 20), &Value::from(1 << 20)));
-    assert!(number(&filters[0], "expected_rate") < 0.01 && number(&filters[3], "expected_rate") > 0.01);
+    assert_eq!(
+        (&filters[0]["memory_bytes"], &filters[3]["memory_bytes"]),
+        (&Value::from(2 << 20), &Value::from(1 << 20))
+    );
+    assert!(
+        number(&filters[0], "rate_at_planned_keys") < 0.01
+            && number(&filters[3], "rate_at_planned_keys") > 0.01
+    );
     assert!(report["remarks"][0].as_str().unwrap().contains("max.bytes"), "{report}");
     let (report, _) = foreign("parquet", &["-n", "1B", "-p", "1%"]);
     assert!(report["remarks"].to_string().contains("99.5%"), "{report}");
@@ -345,9 +359,15 @@ fn leveldb_takes_whole_bits_and_parquet_powers_of_two() {
 #[test]
 fn sparks_first_version_fails_where_its_bits_end() {
     let (_, filters) = foreign("spark", &["-n", "1M", "-p", "3%"]);
-    assert_eq!((&filters[0]["bytes"], &filters[0]["hashes"]), (&Value::from(912_312), &Value::from(5)));
+    assert_eq!(
+        (&filters[0]["memory_bytes"], &filters[0]["hashes"]),
+        (&Value::from(912_312), &Value::from(5))
+    );
     let (report, filters) = foreign("spark", &["-n", "1B", "-p", "3%"]);
-    assert!(number(&filters[0], "expected_rate") > 0.5 && number(&filters[1], "expected_rate") < 0.031);
+    assert!(
+        number(&filters[0], "rate_at_planned_keys") > 0.5
+            && number(&filters[1], "rate_at_planned_keys") < 0.031
+    );
     assert!(report["remarks"].to_string().contains("SPARK-47547"), "{report}");
     let (report, filters) = foreign("spark", &["-n", "1T", "-p", "3%"]);
     assert!(

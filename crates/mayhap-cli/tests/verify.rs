@@ -72,18 +72,19 @@ fn json_has_all_numbers() {
     let result = json(&verify(&[&path, "--json", "-"], lines(10_000).as_bytes(), 0));
     assert_eq!(result["verified"], true);
     assert_eq!(result["checksums"], "good");
-    assert_eq!((&result["keys"]["asked"], &result["keys"]["missing"]), (&10_000.into(), &0.into()));
-    let rate = &result["rate"];
-    assert_eq!((&rate["asked"], &rate["promised"]), (&1_000_000.into(), &0.01.into()));
-    let [low, measured, high] = ["low", "measured", "high"].map(|name| rate[name].as_f64().unwrap());
+    assert_eq!((&result["source"]["lines"], &result["source"]["missing"]), (&10_000.into(), &0.into()));
+    let rate = &result["sample"];
+    assert_eq!((&rate["absent_asked"], &rate["promised_rate"]), (&1_000_000.into(), &0.01.into()));
+    let [low, measured, high] =
+        ["lowest_rate", "measured_rate", "highest_rate"].map(|name| rate[name].as_f64().unwrap());
     assert!(low < measured && measured < high && high - low < 0.001, "{rate}");
     assert!((0.007..0.011).contains(&measured), "{rate}");
     // The same keys are asked for again, whatever the number of threads; another seed has others.
     let again = json(&verify(&[&path, "--json", "--no-keys"], b"", 0));
-    assert_eq!(again["rate"], *rate);
+    assert_eq!(again["sample"], *rate);
     let other = json(&verify(&[&path, "--json", "--no-keys", "--seed", "2"], b"", 0));
-    assert_ne!(other["rate"]["wrong"], rate["wrong"]);
-    assert_eq!(other["keys"], Value::Null);
+    assert_ne!(other["sample"]["wrong"], rate["wrong"]);
+    assert_eq!(other["source"], Value::Null);
 }
 
 #[test]
@@ -97,8 +98,8 @@ fn a_missing_key_is_a_failure_and_shown() {
     }
     assert!(text.ends_with("result: the filter does NOT keep its promise\n"), "{text}");
     let result = json(&verify(&[&path, "--json", "--samples", "1000"], lines(200).as_bytes(), 1));
-    assert_eq!((&result["verified"], &result["keys"]["missing"]), (&false.into(), &100.into()));
-    assert_eq!(result["keys"]["examples"].as_array().unwrap().len(), 5);
+    assert_eq!((&result["verified"], &result["source"]["missing"]), (&false.into(), &100.into()));
+    assert_eq!(result["source"]["missing_first"].as_array().unwrap().len(), 5);
     assert_eq!(verify(&[&path, "-q", "--samples", "1000"], lines(103).as_bytes(), 1), "");
     assert_eq!(verify(&[&path, "-q", "--samples", "1000"], lines(100).as_bytes(), 0), "");
 }
@@ -192,9 +193,9 @@ fn what_is_chance_and_what_is_not_is_said() {
     for seed in 0..20 {
         let filter = CountingBloom::builder().keys(20_000).rate(0.01).seed(seed).build().unwrap();
         let path = save(&directory, "f", &fill(filter.into(), 20_000));
-        let rate = json(&verify(&[&path, "--no-keys", "--json"], b"", 0))["rate"].clone();
+        let rate = json(&verify(&[&path, "--no-keys", "--json"], b"", 0))["sample"].clone();
         let [low, promised, allowed] =
-            ["low", "promised", "allowed"].map(|name| rate[name].as_f64().unwrap());
+            ["lowest_rate", "promised_rate", "allowed_rate"].map(|name| rate[name].as_f64().unwrap());
         assert!(allowed > 1.02 * promised && allowed < 1.3 * promised, "{rate}");
         if low > promised {
             is_above += 1;

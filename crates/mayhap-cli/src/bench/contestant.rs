@@ -121,6 +121,11 @@ impl Kind {
         }
     }
 
+    /// What `--kinds` calls it.
+    pub(super) fn word(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
     /// The memory of a key in a filter of so many.
     pub(super) fn bits_per_key(self, keys: u64, rate: f64) -> Result<f64, Failure> {
         let bytes = with_type!(self, Type => Type::make(keys, rate)?.len_bytes());

@@ -107,9 +107,9 @@ impl Report {
     /// The same as JSON.
     pub(super) fn json(&self) -> String {
         let report = json!({
-            "rate": self.rate,
-            "memory_limit": self.memory,
-            "batch": BATCH,
+            "planned_rate": self.rate,
+            "memory_limit_bytes": self.memory,
+            "batch_keys": BATCH,
             "sizes": self.results.iter().map(Results::json).collect::<Vec<_>>(),
         });
         format!("{report:#}\n")
@@ -148,12 +148,12 @@ impl Results {
             .map(|(kind, samples)| {
                 let standing = Standing::of(samples);
                 json!({
-                    "kind": kind.label(),
+                    "kind": kind.word(),
                     "insert": pair(standing.insert),
                     "hit": pair(standing.hit),
                     "miss": pair(standing.miss),
-                    "delete": standing.remove.map(pair),
-                    "bytes": standing.bytes,
+                    "remove": standing.remove.map(pair),
+                    "memory_bytes": standing.bytes,
                     "bits_per_key": standing.bytes as f64 * 8.0 / self.keys as f64,
                     "measured_rate": standing.measured_rate,
                     "absent_asked": standing.asked,
@@ -164,7 +164,7 @@ impl Results {
             "keys": self.keys,
             "rounds": self.rounds,
             "filters": kinds,
-            "random_line": {"bytes": self.limit_bytes, "ns": median(&self.limits)},
+            "random_line": {"memory_bytes": self.limit_bytes, "ns": median(&self.limits)},
         })
     }
 }

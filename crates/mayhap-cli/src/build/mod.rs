@@ -154,12 +154,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         return Err(Failure::Message(format!("no keys in {}; nothing was written", inputs.names())));
     }
     let summary = Summary::new(arguments, &built);
-    plan::check(arguments, &recipe, &built, &summary)?;
-    if let (Some(stuck), false) = (Stuck::of(&built.filter), arguments.summary.quiet()) {
-        stuck.warn_of_more_than(0).iter().for_each(|warning| say(warning));
+    let above_plan = plan::check(arguments, &recipe, &built, &summary)?;
+    let stuck = Stuck::of(&built.filter).and_then(|stuck| stuck.warn_of_more_than(0));
+    let warnings: Vec<String> = [above_plan, stuck].into_iter().flatten().collect();
+    if !arguments.summary.json && !arguments.summary.quiet() {
+        warnings.iter().for_each(|warning| say(&format!("mayhap: warning: {warning}")));
     }
     save(arguments, &built)?;
-    let summary = summary.after(start.elapsed());
+    let summary = summary.after(start.elapsed(), warnings);
     if arguments.summary.json {
         print_of(Some(&arguments.output.output), &format!("{}\n", summary.json()))?;
     } else if !arguments.summary.quiet() {

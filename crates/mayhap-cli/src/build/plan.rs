@@ -7,7 +7,7 @@ use super::fill::Built;
 use super::recipe::{Recipe, Way};
 use super::summary::Summary;
 use crate::digests::Count;
-use crate::failure::{Failure, say};
+use crate::failure::Failure;
 use crate::numbers::{format_rate, group_digits, parse_rate};
 
 /// Reads a margin: 10%, 0.1 or 0.
@@ -47,30 +47,28 @@ impl Load {
     }
 }
 
-/// Refuses a filter that holds more than was planned and accepted; warns of one that holds more than was planned.
+/// Refuses a filter that holds more than was planned and accepted. What to warn of, if it holds more than was planned.
 pub(super) fn check(
     arguments: &Arguments,
     recipe: &Recipe,
     built: &Built,
     summary: &Summary,
-) -> Result<(), Failure> {
+) -> Result<Option<String>, Failure> {
     let rate = summary.rate_now();
     let load = |keys| Load::new(arguments, recipe, keys, built.tally.lines);
     check_count(arguments, recipe, load(built.count), Some(rate))?;
     let load = load(summary.keys());
-    let Some(keys) = applies(arguments, recipe) else { return Ok(()) };
-    if load.count.get() > keys && rate > recipe.rate && !arguments.summary.quiet() {
-        say(&format!(
-            "mayhap: warning: {}, and {} planned: an absent key is now answered \"mayhap\" at a rate of \
-             {}, not {}; -n {} would keep it",
+    let above = applies(arguments, recipe).filter(|keys| load.count.get() > *keys && rate > recipe.rate);
+    Ok(above.map(|keys| {
+        format!(
+            "{}, and {} planned: an absent key is now answered \"mayhap\" at a rate of {}, not {}; -n {} would keep it",
             load.text(),
             group_digits(keys),
             format_rate(rate),
             format_rate(recipe.rate),
             load.count.at_most(),
-        ));
-    }
-    Ok(())
+        )
+    }))
 }
 
 /// Refuses a load above what was planned and accepted; with the rate it would come to, if that is known.

@@ -308,3 +308,21 @@ fn hasher(arguments: &Arguments) -> Result<KeyHasher, Failure> {
         Some(_) => refuse("only sip13 and sip24 take a secret key; leave --hash out, or --key-file"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mayhap::codec::Kind;
+
+    use super::*;
+    use crate::kind_word::kind_word;
+
+    /// Files have the numbers from 1 on, in the order in which the flag names the kinds.
+    #[test]
+    fn a_kind_is_called_the_same_in_json() {
+        let kinds = KindName::value_variants();
+        assert_eq!(kinds.len(), 10);
+        for (number, kind) in (1..).zip(kinds) {
+            assert_eq!(kind_word(Kind::new(number)), kind.name());
+        }
+    }
+}

@@ -21,6 +21,7 @@ pub(super) struct Summary {
     is_default_rate: bool,
     is_over_plan: bool,
     seconds: f64,
+    warnings: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -48,12 +49,13 @@ impl Summary {
             is_default_rate: arguments.rate.is_none(),
             is_over_plan: built.census.is_some_and(|census| census.is_over_plan),
             seconds: 0.0,
+            warnings: Vec::new(),
         }
     }
 
-    /// The same, with the time that it took.
-    pub(super) fn after(self, elapsed: Duration) -> Self {
-        Self { seconds: elapsed.as_secs_f64(), ..self }
+    /// The same, with the time that it took, and what there was to warn of.
+    pub(super) fn after(self, elapsed: Duration, warnings: Vec<String>) -> Self {
+        Self { seconds: elapsed.as_secs_f64(), warnings, ..self }
     }
 
     /// Different keys.
@@ -112,17 +114,18 @@ impl Summary {
     /// One JSON object on one line.
     pub(super) fn json(&self) -> String {
         serde_json::json!({
-            "file": self.file,
+            "output": self.file,
             "kind": self.kind,
             "lines": self.tally.lines,
-            "keys": self.keys.get(),
-            "keys_exact": self.keys.is_exact(),
+            "keys_now": self.keys.get(),
+            "keys_now_exact": self.keys.is_exact(),
             "planned_keys": self.plan.map(|plan| plan.keys),
             "planned_rate": self.plan.map(|plan| plan.rate),
             "rate_now": self.rate_now,
             "over_plan": self.is_over_plan,
-            "filter_bytes": self.filter_bytes,
+            "memory_bytes": self.filter_bytes,
             "bits_per_key": self.bits_per_key(),
+            "warnings": self.warnings,
             "input_bytes": self.tally.bytes,
             "seconds": self.seconds,
             "lines_per_second": self.lines_per_second(),

@@ -28,7 +28,7 @@ impl Stuck {
     pub(crate) fn warn_of_more_than(&self, before: u64) -> Option<String> {
         let more = self.counters.checked_sub(before).filter(|more| *more > 0)?;
         Some(format!(
-            "mayhap: warning: {} came to {}, as far as {} bits count, and will stay there: keys that were added so \
+            "{} came to {}, as far as {} bits count, and will stay there: keys that were added so \
              often can't be forgotten any more, and are found after every removal{}",
             counted(more, "counter"),
             self.width.max(),
@@ -41,7 +41,7 @@ impl Stuck {
     pub(crate) fn warn_of_any(&self) -> Option<String> {
         (self.counters > 0).then(|| {
             format!(
-                "mayhap: warning: {} lost count at {} and will stay there: a key whose counters all did is still found, \
+                "{} lost count at {} and will stay there: a key whose counters all did is still found, \
                  however often it is removed{}",
                 counted(self.counters, "counter"),
                 self.width.max(),

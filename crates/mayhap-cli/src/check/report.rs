@@ -65,7 +65,7 @@ impl Report {
     fn write_named(&mut self, batch: &Batch, place: Range<usize>, names: &[&str]) -> Result<(), Failure> {
         let written = if self.form == Form::Json {
             let (name, record) = json_bytes::field("record", batch.bare(place));
-            writeln!(self.output, "{}", json!({ (name): record, "filters": names }))
+            writeln!(self.output, "{}", json!({ (name): record, "found_in": names }))
         } else {
             write!(self.output, "{}\t", names.join(","))
                 .and_then(|()| self.output.write_all(&batch.text()[place]))
@@ -94,9 +94,9 @@ impl Report {
 pub(super) fn count(questions: &Questions<'_>, found: u64, for_each: bool, as_json: bool) -> String {
     if as_json {
         let object =
-            |question: &Question<'_>| json!({ "filter": question.name(), "has": question.matching() });
+            |question: &Question<'_>| json!({ "file": question.name(), "found": question.matching() });
         let filters: Vec<Value> = questions.each().iter().map(object).collect();
-        format!("{}\n", json!({ "records": questions.asked(), "found": found, "filters": filters }))
+        format!("{}\n", json!({ "lines": questions.asked(), "matching": found, "filters": filters }))
     } else if for_each {
         let line = |question: &Question<'_>| format!("{}\t{}\n", question.matching(), question.name());
         questions.each().iter().map(line).collect()

@@ -106,7 +106,8 @@ struct Job<'a> {
     progress: Progress,
     input_bytes: u64,
     table: OneTable,
-    has_warned: bool,
+    /// What was warned of.
+    warning: Option<String>,
 }
 
 impl<'a> Job<'a> {
@@ -161,7 +162,7 @@ impl<'a> Job<'a> {
             progress,
             input_bytes: 0,
             table: OneTable::default(),
-            has_warned: false,
+            warning: None,
         })
     }
 
@@ -180,8 +181,7 @@ impl<'a> Job<'a> {
         self.progress.advance(batch.read_bytes(), || {
             format!("{} lines, {} new", format_count(sieve.lines()), format_count(sieve.new_lines()))
         });
-        if self.sieve.is_over_rate() && !self.has_warned {
-            self.has_warned = true;
+        if self.sieve.is_over_rate() && self.warning.is_none() {
             self.warn();
         }
         Ok(())
@@ -191,7 +191,8 @@ impl<'a> Job<'a> {
     fn finish(mut self) -> Result<Answer, Failure> {
         self.sieve.flush()?;
         self.progress.finish();
-        let mut summary = Summary::new(&mut self.sieve, self.input_bytes, self.start.elapsed());
+        let mut summary =
+            Summary::new(&mut self.sieve, self.input_bytes, self.start.elapsed(), self.warning.take());
         let is_counted = self.sieve.wanted() == Wanted::Count;
         if is_counted && !self.arguments.json {
             print(&format!("{}\n", summary.repeats()))?;
@@ -212,7 +213,7 @@ impl<'a> Job<'a> {
         Ok(Answer::Yes)
     }
 
-    fn warn(&self) {
+    fn warn(&mut self) {
         let advice = match (&self.state, self.arguments.lines) {
             (Some(_), _) => "a new state with a larger -n",
             (None, Some(_)) => "a larger -n",
@@ -224,11 +225,11 @@ impl<'a> Job<'a> {
             format_count(self.sieve.new_lines()),
             format_rate(self.sieve.seen().planned_rate()),
         );
-        if self.arguments.json {
-            self.progress.say(&serde_json::json!({ "warning": message }).to_string());
-        } else if !self.arguments.quiet.quiet {
+        // At once, and also for programs: who feeds lines for days would see it in the summary too late.
+        if !self.arguments.quiet.quiet {
             self.progress.say(&format!("mayhap: warning: {message}"));
         }
+        self.warning = Some(message);
     }
 }
 

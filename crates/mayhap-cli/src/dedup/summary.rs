@@ -25,6 +25,7 @@ pub(super) struct Summary {
     input_bytes: u64,
     output_bytes: u64,
     seconds: f64,
+    warning: Option<String>,
     state: Option<StateSummary>,
 }
 
@@ -37,7 +38,12 @@ struct StateSummary {
 }
 
 impl Summary {
-    pub(super) fn new<W: Write>(sieve: &mut Sieve<W>, input_bytes: u64, elapsed: Duration) -> Self {
+    pub(super) fn new<W: Write>(
+        sieve: &mut Sieve<W>,
+        input_bytes: u64,
+        elapsed: Duration,
+        warning: Option<String>,
+    ) -> Self {
         let loss = sieve.loss();
         let (expected_mistaken, mistaken_bounds) = (loss.expected(), loss.bounds());
         let (rate_now, promised_rate) = (loss.rate_now(), loss.promised_rate());
@@ -59,6 +65,7 @@ impl Summary {
             input_bytes,
             output_bytes: sieve.written().bytes,
             seconds: elapsed.as_secs_f64(),
+            warning,
             state: None,
         }
     }
@@ -144,17 +151,18 @@ impl Summary {
             "printed": self.printed,
             "dropped": self.lines - self.printed,
             "rate_now": self.rate_now,
-            "rate_asked": self.promised_rate,
+            "planned_rate": self.promised_rate,
             "over_rate": self.is_over_rate,
-            "filter_bytes": self.filter_bytes,
+            "memory_bytes": self.filter_bytes,
             "input_bytes": self.input_bytes,
             "output_bytes": self.output_bytes,
             "seconds": self.seconds,
+            "warnings": self.warning.as_slice(),
+            "expected_mistaken": self.expected_mistaken,
         });
-        json[format!("expected_{}_by_mistake", self.done())] = self.expected_mistaken.into();
         if let Some((least, most)) = self.mistaken_bounds {
-            json[format!("least_{}_by_mistake", self.done())] = least.into();
-            json[format!("most_{}_by_mistake", self.done())] = most.into();
+            json["least_mistaken"] = least.into();
+            json["most_mistaken"] = most.into();
         }
         if let Some(window) = self.window {
             json["window_ms"] = window.into();
@@ -163,8 +171,8 @@ impl Summary {
         if let Some(state) = &self.state {
             json["state"] = serde_json::json!({
                 "file": state.path,
-                "lines": state.lines,
-                "planned_lines": state.planned_lines,
+                "keys_now": state.lines,
+                "planned_keys": state.planned_lines,
             });
         }
         json.to_string()

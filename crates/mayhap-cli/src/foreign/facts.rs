@@ -19,6 +19,8 @@ pub(crate) struct Facts {
 enum Figure {
     Text(String),
     Count(u64),
+    /// Nothing if it has none.
+    CountOrNone(Option<u64>),
     Size(u64),
     Rate(f64),
 }
@@ -47,9 +49,9 @@ impl Facts {
         if let Some(meaning) = meaning {
             facts.text("that is", "key_meaning", meaning);
         }
-        facts.add("size", "bytes", Figure::Size(filter.len_bytes()));
+        facts.add("size", "memory_bytes", Figure::Size(filter.len_bytes()));
         facts.add_fill(filter);
-        facts.add("expected rate now", "expected_rate", Figure::Rate(filter.expected_rate()));
+        facts.add("expected rate now", "rate_now", Figure::Rate(filter.expected_rate()));
         facts
     }
 
@@ -80,23 +82,22 @@ impl Facts {
     fn add_recipe(&mut self, filter: &ForeignFilter) {
         match filter {
             ForeignFilter::Guava(filter) => self.text("strategy", "strategy", filter.strategy().name()),
-            ForeignFilter::Spark(filter) => self.text("version", "version", &filter.recipe().version()),
+            ForeignFilter::Spark(filter) => self.text("version", "spark_version", &filter.recipe().version()),
             ForeignFilter::RedisBloom(filter, version) => {
                 self.text("type", "type", "MBbloom-- (BF.*)");
                 self.rdb_version(*version);
                 let info = filter.info();
-                self.count("layers", "layers", info.filters);
+                self.count("layers", "layer_count", info.filters);
                 self.count("capacity", "capacity", info.capacity);
-                let expansion = info.expansion.map_or("none".to_owned(), |expansion| expansion.to_string());
-                self.text("expansion", "expansion", &expansion);
+                self.add("expansion", "expansion", Figure::CountOrNone(info.expansion.map(u64::from)));
             }
             ForeignFilter::RedisCuckoo(filter, version) => {
                 self.text("type", "type", "MBbloomCF (CF.*)");
                 self.rdb_version(*version);
                 let info = filter.info();
-                self.count("layers", "layers", info.filters);
+                self.count("layers", "layer_count", info.filters);
                 self.count("buckets of the first", "buckets", info.buckets);
-                self.count("slots of a bucket", "bucket_size", info.bucket_size);
+                self.count("slots of a bucket", "entries_per_bucket", info.bucket_size);
                 self.count("expansion", "expansion", info.expansion);
                 self.count("most moves", "max_iterations", info.max_iterations);
             }
@@ -118,12 +119,12 @@ impl Facts {
         match filter {
             ForeignFilter::LevelDb(filter) => {
                 bits(filter.hashes().to_string(), filter.bits(), filter.bits_set());
-                self.count("keys, about", "estimated_keys", filter.estimated_len());
+                self.count("keys, about", "keys_now", filter.estimated_len());
             }
             ForeignFilter::Guava(filter) => {
                 bits(filter.hashes().to_string(), filter.bits(), filter.bits_set());
                 if let Some(count) = filter.approximate_element_count() {
-                    self.count("keys, about", "estimated_keys", count);
+                    self.count("keys, about", "keys_now", count);
                 }
             }
             ForeignFilter::Spark(filter) => {
@@ -135,11 +136,15 @@ impl Facts {
             ForeignFilter::Crawler(filter) => {
                 bits(filter.hashes().to_string(), filter.bits(), filter.bits_set());
             }
-            ForeignFilter::RedisBloom(filter, _) => self.count("keys", "keys", filter.card()),
+            ForeignFilter::RedisBloom(filter, _) => self.count("keys", "keys_now", filter.card()),
             ForeignFilter::RedisCuckoo(filter, _) => {
-                self.count("keys", "keys", filter.len());
+                self.count("keys", "keys_now", filter.len());
                 self.count("slots", "slots", filter.slots());
-                self.count("removed since the last compaction", "deletes", filter.info().deletes);
+                self.count(
+                    "removed since the last compaction",
+                    "removed_since_compaction",
+                    filter.info().deletes,
+                );
             }
             _ => {}
         }
@@ -150,7 +155,8 @@ impl Figure {
     fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::Count(count) => group_digits(*count),
+            Self::Count(count) | Self::CountOrNone(Some(count)) => group_digits(*count),
+            Self::CountOrNone(None) => "none".to_owned(),
             Self::Size(bytes) => format_size(*bytes),
             Self::Rate(rate) => format_rate(*rate),
         }
@@ -160,6 +166,7 @@ impl Figure {
         match self {
             Self::Text(text) => text.parse::<i64>().map_or_else(|_| text.as_str().into(), Value::from),
             Self::Count(count) | Self::Size(count) => (*count).into(),
+            Self::CountOrNone(count) => (*count).into(),
             Self::Rate(rate) => (*rate).into(),
         }
     }

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use mayhap::codec::save_bytes;
-use mayhap::formats::ForeignFilter;
 use mayhap::formats::redisbloom::RdbVersion;
+use mayhap::formats::{ForeignFilter, Format};
 
 use super::redis::write_chunks;
 use crate::failure::Failure;
@@ -21,6 +21,16 @@ pub(crate) enum Shape {
     Whole,
     /// The chunks of RedisBloom's `SCANDUMP`, one on a line.
     Chunks,
+}
+
+impl Shape {
+    /// What `convert --to` calls a filter of this format in this form.
+    pub(crate) fn name_of(self, format: Format) -> &'static str {
+        match self {
+            Self::Whole => format.name(),
+            Self::Chunks => "redis-chunks",
+        }
+    }
 }
 
 /// Writes the filter to a file, or to standard output if that is called `-`. Returns the number of bytes.

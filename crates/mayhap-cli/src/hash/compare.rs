@@ -127,8 +127,8 @@ fn to_json(findings: &[Finding]) -> String {
                 })
                 .collect();
             json!({
-                "name": finding.function.name(),
-                "id": finding.function.id(),
+                "function": finding.function.name(),
+                "function_id": finding.function.id(),
                 "for": finding.function.purpose().name(),
                 "speed": speeds,
                 "flip_mean": finding.avalanche.mean,

@@ -155,8 +155,8 @@ fn list(as_json: bool) -> String {
             .iter()
             .map(|function| {
                 json!({
-                    "name": function.name(),
-                    "id": function.id(),
+                    "function": function.name(),
+                    "function_id": function.id(),
                     "for": function.purpose().name(),
                     "about": function.about(),
                 })

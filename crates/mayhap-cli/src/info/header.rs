@@ -11,7 +11,7 @@ use crate::numbers::{counted, format_rate, format_size};
 pub(super) fn describe(facts: &mut Facts, header: &Header, file_bytes: u64) {
     facts.set("kind_number", header.kind.get());
     // The recipe is a number that only the file format gives a meaning; what it stands for follows in words.
-    facts.add("file", format!("version {}", header.version), "version", header.version.to_string());
+    facts.add("file", format!("version {}", header.version), "file_version", header.version.to_string());
     facts.set("recipe", header.recipe);
     facts.add("file size", format_size(file_bytes), "file_bytes", file_bytes);
     facts.set("sections", header.sections.len());
@@ -50,6 +50,6 @@ fn describe_hash(facts: &mut Facts, hash: &HashRecord) {
     }
     facts.set(
         "hash",
-        json!({ "function": name, "number": hash.id.get(), "seed": hash.seed, "key_id": key_id }),
+        json!({ "function": name, "function_id": hash.id.get(), "seed": hash.seed, "key_id": key_id }),
     );
 }

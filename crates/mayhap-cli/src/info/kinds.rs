@@ -9,11 +9,11 @@ use crate::over_plan::HidesTooMuch;
 
 /// What all kinds have in common, and then what each has of its own.
 pub(super) fn describe<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
-    facts.set("bytes", filter.len_bytes());
+    facts.set("memory_bytes", filter.len_bytes());
     let census = filter.census();
     let (keys, rate, fill) = (census.estimated_len, census.expected_rate, census.fill_ratio);
-    facts.add("keys now", format!("{}{}", about(filter), group_digits(keys)), "estimated_keys", keys);
-    facts.add("rate now", format_rate(rate), "expected_rate", rate);
+    facts.add("keys now", format!("{}{}", about(filter), group_digits(keys)), "keys_now", keys);
+    facts.add("rate now", format_rate(rate), "rate_now", rate);
     facts.add("fill", format!("{} of its {}", percent(fill), filled(filter)), "fill", fill);
     let over = match HidesTooMuch::of(filter) {
         Some(hidden) => format!("yes: {}", hidden.text()),
@@ -150,7 +150,7 @@ fn describe_kind<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
                 facts.say("counted", counted(inserted, "insertion"));
             }
             facts.set("by_count", filter.is_by_count());
-            facts.set("slots", filter.generations());
+            facts.set("window_slots", filter.generations());
             facts.set("slot_end", filter.slot_end());
         }
         _ => {}
@@ -159,9 +159,9 @@ fn describe_kind<S: Blocks>(facts: &mut Facts, filter: &AnyFilter<S>) {
 
 /// A set of numbers: exact.
 pub(super) fn describe_bitmap<S: Blocks>(facts: &mut Facts, bitmap: &Bitmap<S>) {
-    facts.set("bytes", bitmap.len_bytes());
-    facts.add("numbers", group_digits(bitmap.len()), "estimated_keys", bitmap.len());
-    facts.add("rate now", "0: a bitmap is exact", "expected_rate", 0.0);
+    facts.set("memory_bytes", bitmap.len_bytes());
+    facts.add("numbers", group_digits(bitmap.len()), "keys_now", bitmap.len());
+    facts.add("rate now", "0: a bitmap is exact", "rate_now", 0.0);
     let universe = match bitmap.universe() {
         Some(universe) => format!("below {}", group_digits(universe)),
         None => "any of 64 bits".to_owned(),

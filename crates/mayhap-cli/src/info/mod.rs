@@ -10,13 +10,14 @@ mod parts;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mayhap::codec::{self, FileError};
+use mayhap::codec::{self, FileError, Kind};
 use mayhap::formats::ForeignFile;
 use serde_json::Value;
 
 use crate::failure::{self, Answer, Failure, print};
 use crate::filter_file::{self, FilterFile, Unlock};
 use crate::foreign::{self, ForeignOptions};
+use crate::kind_word::kind_word;
 use crate::numbers::group_digits;
 use facts::Facts;
 use histogram::Histogram;
@@ -51,7 +52,7 @@ const EXAMPLES: &str = "\
 Examples:
   mayhap info seen.mayhap                    all there is to say
   mayhap info --quick *.mayhap               headers only, at once
-  mayhap info --json seen.mayhap | jq .expected_rate
+  mayhap info --json seen.mayhap | jq .rate_now
   mayhap info --format guava users.bloom     a filter that Guava wrote
 
 Exit codes: 0 all is well, 1 a checksum is wrong, 2 error.";
@@ -83,6 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 /// What there is to say about a file.
 struct Description {
     name: String,
+    kind: Kind,
     title: String,
     facts: Facts,
     parts: Option<Parts>,
@@ -94,16 +96,18 @@ fn describe(arguments: &Arguments, path: &Path) -> Result<Description, Failure> 
     let name = path.display().to_string();
     let mut facts = Facts::default();
     if arguments.foreign.is_given() {
-        let title = match arguments.foreign.open(&Unlock::default(), path)? {
-            FilterFile::Foreign(file) => add_foreign(&mut facts, &file),
-            other => other.kind().to_string(),
+        let filter = arguments.foreign.open(&Unlock::default(), path)?;
+        let kind = filter.kind();
+        let title = match &filter {
+            FilterFile::Foreign(file) => add_foreign(&mut facts, file),
+            _ => kind.to_string(),
         };
-        return Ok(Description { name, title, facts, parts: None, loads: None, damage: None });
+        return Ok(Description { name, kind, title, facts, parts: None, loads: None, damage: None });
     }
     let (header, file_bytes) = filter_file::header_of(path)?;
-    let title = header.kind.to_string();
+    let (kind, title) = (header.kind, header.kind.to_string());
     header::describe(&mut facts, &header, file_bytes);
-    let mut description = Description { name, title, facts, parts: None, loads: None, damage: None };
+    let mut description = Description { name, kind, title, facts, parts: None, loads: None, damage: None };
     if arguments.quick {
         if let Some(counted) = header.inserted {
             description.facts.say("counted", format!("{} in all", group_digits(counted)));
@@ -170,7 +174,7 @@ impl Description {
         }
         let mut values = self.facts.values();
         values.insert("file".to_owned(), self.name.into());
-        values.insert("kind".to_owned(), self.title.into());
+        values.insert("kind".to_owned(), kind_word(self.kind).into());
         if let Some(parts) = &self.parts {
             values.insert(parts.name().to_owned(), parts.json());
         }

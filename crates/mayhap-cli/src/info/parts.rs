@@ -124,11 +124,11 @@ impl Part {
     fn json(&self) -> Value {
         json!({
             "name": self.name,
-            "bytes": self.bytes,
-            "keys": self.keys,
+            "memory_bytes": self.bytes,
+            "keys_now": self.keys,
             "planned_keys": self.planned_keys,
             "fill": self.fill,
-            "expected_rate": self.rate,
+            "rate_now": self.rate,
         })
     }
 }

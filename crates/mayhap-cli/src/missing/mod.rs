@@ -151,7 +151,7 @@ fn summary_json(range: NumberRange, seen: &Seen) -> serde_json::Value {
         "missing": seen.missing(),
         "present": range.len() - seen.missing(),
         "lines": counts.lines,
-        "repeated": counts.repeated,
+        "repeats": counts.repeated,
         "outside": counts.outside,
         "invalid": counts.invalid,
         "memory_bytes": seen.memory_bytes(),

@@ -116,7 +116,7 @@ fn to_json(rate: f64, rows: &[Row]) -> String {
         })
         .collect();
     let report = json!({
-        "rate": rate,
+        "planned_rate": rate,
         "string_bytes": STRING,
         "bitmap_numbers_per_key": UNIVERSE,
         "bytes_per_key": rows,

@@ -1,8 +1,11 @@
 //! From the numbers that are given to a filter of each kind.
 
 use mayhap::bloom::Shape;
+use mayhap::codec;
 use mayhap::counting::CounterWidth;
 use mayhap::sizing::{BlockedPlan, ClassicPlan, SizingError, blocked, classic};
+
+use crate::kind_word::kind_word;
 
 /// The two or three numbers that are known.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,6 +62,21 @@ impl Kind {
             Self::Cuckoo => "CuckooFilter",
             Self::ScalableCuckoo => "ScalableCuckoo",
         }
+    }
+
+    /// What `build --kind` calls it.
+    pub(super) fn word(self) -> &'static str {
+        kind_word(match self {
+            Self::Blocked(_) => codec::Kind::BLOCKED_BLOOM,
+            Self::Classic => codec::Kind::CLASSIC_BLOOM,
+            Self::Scalable => codec::Kind::SCALABLE_BLOOM,
+            Self::Window => codec::Kind::WINDOW_BLOOM,
+            Self::Counting(_) => codec::Kind::COUNTING_BLOOM,
+            Self::Dual => codec::Kind::DUAL_BLOOM,
+            Self::DLeft => codec::Kind::D_LEFT_COUNTING,
+            Self::Cuckoo => codec::Kind::CUCKOO,
+            Self::ScalableCuckoo => codec::Kind::SCALABLE_CUCKOO,
+        })
     }
 
     /// The name, and what tells it from others of the same type.

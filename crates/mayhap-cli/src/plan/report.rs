@@ -1,11 +1,13 @@
 //! The candidates side by side, for people and for programs.
 
+use mayhap::codec;
 use serde_json::{Value, json};
 
 use super::catalogue::WORST_RATE;
 use super::exact::{ExactBitmap, HashSet};
 use super::filters::{Candidate, Kind};
 use crate::columns::table;
+use crate::kind_word::kind_word;
 use crate::numbers::{counted, format_count, format_rate, format_size};
 
 /// Below this rate the smallest filter is recommended: a blocked one would need over a sixth more memory, and more and
@@ -16,7 +18,33 @@ const BLOCKED_DOWN_TO: f64 = 1e-6;
 /// would be noticed.
 const EXACT_UP_TO: u64 = 16 << 10;
 
-const BITMAP: &str = "Bitmap";
+/// What can be recommended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Choice {
+    Filter(Kind),
+    Bitmap,
+    HashSet,
+}
+
+impl Choice {
+    /// The name of its type.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Filter(kind) => kind.name(),
+            Self::Bitmap => "Bitmap",
+            Self::HashSet => "HashSet",
+        }
+    }
+
+    /// The same for programs: what `build --kind` calls it, where that can make one.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Filter(kind) => kind.word(),
+            Self::Bitmap => kind_word(codec::Kind::BITMAP),
+            Self::HashSet => "hash-set",
+        }
+    }
+}
 
 /// Everything there is to say.
 #[derive(Debug)]
@@ -43,7 +71,7 @@ impl Report {
             text += &format!("{remark}\n");
         }
         match self.recommended() {
-            Some((recommended, reason)) => text += &format!("Recommended: {recommended}, {reason}.\n"),
+            Some((choice, reason)) => text += &format!("Recommended: {}, {reason}.\n", choice.name()),
             None => text += "Nothing to recommend: so little memory leaves no filter worth having.\n",
         }
         text += "Cache lines are those a question touches: for a present key / an absent one.\n";
@@ -53,7 +81,7 @@ impl Report {
             }
         }
         if let Some(bitmap) = &self.bitmap {
-            let pays = self.recommended().is_some_and(|(name, _)| name == BITMAP);
+            let pays = self.recommended().is_some_and(|(choice, _)| choice == Choice::Bitmap);
             text += &format!("{}.\n", bitmap.explained(pays));
         }
         if let Some(hash_set) = &self.hash_set {
@@ -67,8 +95,8 @@ impl Report {
         let filters: Vec<Value> = self.candidates.iter().map(filter_json).collect();
         let hash_set = self.hash_set.as_ref().map(|set| {
             json!({
-                "keys": set.keys,
-                "bytes": set.bytes,
+                "planned_keys": set.keys,
+                "memory_bytes": set.bytes,
                 "bits_per_key": set.bits_per_key(),
                 "cache_lines_if_present": set.lines_if_present,
                 "cache_lines_if_absent": set.lines_if_absent,
@@ -79,24 +107,24 @@ impl Report {
             "filters": filters,
             "hash_set": hash_set,
             "bitmap": self.bitmap.as_ref().map(|bitmap| json!({
-                "range": bitmap.range,
-                "bytes": bitmap.bytes(),
+                "numbers": bitmap.range,
+                "memory_bytes": bitmap.bytes(),
                 "dense_bytes": bitmap.dense_bytes(),
                 "sparse_bytes": bitmap.sparse_bytes(),
             })),
-            "recommended": self.recommended().map(|(name, _)| name),
+            "recommended": self.recommended().map(|(choice, _)| choice.word()),
             "remarks": self.remarks,
         });
         format!("{report:#}\n")
     }
 
     /// What to use, and why.
-    fn recommended(&self) -> Option<(&'static str, String)> {
+    fn recommended(&self) -> Option<(Choice, String)> {
         if let (Some(bitmap), Some(filter)) = (&self.bitmap, self.filter_bytes())
             && bitmap.bytes() <= filter
         {
             let reason = "which is exact, and no larger than a filter for keys from this range";
-            return Some((BITMAP, reason.to_owned()));
+            return Some((Choice::Bitmap, reason.to_owned()));
         }
         let smallest = |is_it: fn(Kind) -> bool| {
             let candidates = self
@@ -113,9 +141,9 @@ impl Report {
         {
             if self.bitmap.as_ref().is_some_and(|bitmap| bitmap.bytes() <= hash_set) {
                 let reason = "which is exact, and no larger than a hash set of keys from this range";
-                return Some((BITMAP, reason.to_owned()));
+                return Some((Choice::Bitmap, reason.to_owned()));
             }
-            return Some(("HashSet", "which is exact, and small for so few keys".to_owned()));
+            return Some((Choice::HashSet, "which is exact, and small for so few keys".to_owned()));
         }
         match (blocked, classic) {
             (Some(blocked), Some(classic)) if blocked.rate >= BLOCKED_DOWN_TO => {
@@ -127,20 +155,24 @@ impl Report {
                 } else {
                     format!(", for {more:.0}% more memory per key than ClassicBloom")
                 };
-                Some(("BloomFilter", format!("with {lines} for each question{cost}")))
+                Some((Choice::Filter(blocked.kind), format!("with {lines} for each question{cost}")))
             }
-            (None, Some(_)) => Some(("ClassicBloom", "the only one that fits".to_owned())),
+            (None, Some(classic)) => {
+                Some((Choice::Filter(classic.kind), "the only one that fits".to_owned()))
+            }
             (_, Some(classic)) => match cuckoo {
                 Some(cuckoo) if cuckoo.bits_per_key < classic.bits_per_key => {
                     let reason = "which needs the least memory at rates this low, and two cache misses for each question";
-                    Some(("CuckooFilter", reason.to_owned()))
+                    Some((Choice::Filter(cuckoo.kind), reason.to_owned()))
                 }
                 _ => Some((
-                    "ClassicBloom",
+                    Choice::Filter(classic.kind),
                     "which needs the least memory of all Bloom filters at rates this low".to_owned(),
                 )),
             },
-            (Some(_), None) => Some(("BloomFilter", "the only one that fits".to_owned())),
+            (Some(blocked), None) => {
+                Some((Choice::Filter(blocked.kind), "the only one that fits".to_owned()))
+            }
             (None, None) => None,
         }
     }
@@ -226,21 +258,21 @@ fn hash_set_row(set: &HashSet) -> [String; COLUMNS] {
 
 fn filter_json(candidate: &Candidate) -> Value {
     let Candidate { kind, .. } = *candidate;
-    let shape = if let Kind::Blocked(shape) = kind { Some(format!("{shape:?}")) } else { None };
+    let blocks = if let Kind::Blocked(shape) = kind { Some(shape.lines()) } else { None };
     let counter_bits = if let Kind::Counting(width) = kind { Some(width.bits()) } else { None };
     json!({
-        "kind": kind.name(),
-        "shape": shape,
+        "kind": kind.word(),
+        "blocks_per_key": blocks,
         "counter_bits": counter_bits,
-        "keys": candidate.keys,
-        "rate": candidate.rate,
-        "bytes": candidate.bytes,
+        "planned_keys": candidate.keys,
+        "planned_rate": candidate.rate,
+        "memory_bytes": candidate.bytes,
         "bits_per_key": candidate.bits_per_key,
         "hashes": candidate.hashes,
         "cache_lines_if_present": candidate.lines_if_present,
         "cache_lines_if_absent": candidate.lines_if_absent,
-        "deletes": kind.deletes(),
-        "grows": kind.grows(),
-        "counts": kind.counts(),
+        "can_remove": kind.deletes(),
+        "can_grow": kind.grows(),
+        "can_count": kind.counts(),
     })
 }

@@ -200,7 +200,7 @@ fn judge(
     };
     Verdict {
         file: path.display().to_string(),
-        kind: filter.kind().to_string(),
+        kind: filter.kind(),
         bytes: filter.len_bytes(),
         has_checksums,
         is_exact: matches!(filter, FilterFile::Bitmap(_)),

@@ -1,10 +1,12 @@
 //! What was found, in words.
 
+use mayhap::codec::Kind;
 use serde_json::{Value, json};
 
 use super::absent::Sample;
 use super::interval::{certainly_above, clopper_pearson};
 use super::source::Source;
+use crate::kind_word::kind_word;
 use crate::numbers::{format_rate, format_size, group_digits};
 use crate::over_plan::{HidesTooMuch, HoldsTooMuch};
 
@@ -15,7 +17,7 @@ const DEVIATIONS: f64 = 4.0;
 #[derive(Debug)]
 pub(super) struct Verdict {
     pub(super) file: String,
-    pub(super) kind: String,
+    pub(super) kind: Kind,
     pub(super) bytes: u64,
     /// Those of the file are right, or the command would have ended. Other systems' files have none of ours.
     pub(super) has_checksums: bool,
@@ -114,16 +116,16 @@ impl Rate {
 
     fn json(&self) -> Value {
         json!({
-            "asked": self.sample.keys,
+            "absent_asked": self.sample.keys,
             "wrong": self.sample.hits,
-            "measured": self.measured(),
-            "low": self.low,
-            "high": self.high,
+            "measured_rate": self.measured(),
+            "lowest_rate": self.low,
+            "highest_rate": self.high,
             "confidence": 0.95,
             "interval": "Clopper-Pearson",
-            "promised": self.promise.map(|promise| promise.rate),
-            "deviation": self.promise.map(|promise| promise.deviation),
-            "allowed": self.promise.map(Promise::allowed),
+            "promised_rate": self.promise.map(|promise| promise.rate),
+            "rate_deviation": self.promise.map(|promise| promise.deviation),
+            "allowed_rate": self.promise.map(Promise::allowed),
             "kept": self.is_kept(),
         })
     }
@@ -222,24 +224,24 @@ impl Verdict {
 
     /// One object.
     pub(super) fn json(&self) -> Value {
-        let keys = self.keys.as_ref().map(|keys| {
+        let source = self.keys.as_ref().map(|keys| {
             json!({
-                "asked": keys.keys,
+                "lines": keys.keys,
                 "missing": keys.missing,
-                "examples": keys.examples,
-                "may_hide": self.hidden.map(|hidden| hidden.rate),
+                "missing_first": keys.examples,
+                "planned_hidden_rate": self.hidden.map(|hidden| hidden.rate),
                 "kept": self.finds_its_keys(),
             })
         });
         json!({
             "file": self.file,
-            "kind": self.kind,
-            "bytes": self.bytes,
+            "kind": kind_word(self.kind),
+            "memory_bytes": self.bytes,
             "checksums": if self.has_checksums { "good" } else { "none" },
-            "keys": keys,
-            "rate": self.rate.as_ref().map(Rate::json),
+            "source": source,
+            "sample": self.rate.as_ref().map(Rate::json),
             "over_plan": self.holds_too_much.is_some() || self.hides_too_much.is_some(),
-            "hides_too_much": self.hides_too_much.map(|hidden| hidden.text()),
+            "warnings": self.hides_too_much.map(|hidden| hidden.text()).as_slice(),
             "verified": self.is_kept(),
         })
     }

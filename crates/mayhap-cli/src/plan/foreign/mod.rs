@@ -13,6 +13,7 @@ use clap::ValueEnum;
 use mayhap::sizing::{BlockedPlan, ClassicPlan, SizingError, classic};
 use serde_json::{Value, json};
 
+use super::filters::Kind;
 use crate::columns::{paragraph, table};
 use crate::numbers::{format_count, format_rate, format_size};
 
@@ -57,7 +58,8 @@ pub(super) struct ForeignReport {
     system: System,
     wish: Wish,
     offers: Vec<Offer>,
-    own: Vec<Offer>,
+    /// Filters of our own, each with what `build --kind` calls it.
+    own: Vec<(&'static str, Offer)>,
     remarks: Vec<String>,
 }
 
@@ -79,7 +81,7 @@ impl ForeignReport {
     /// A table, the calls, and what to know.
     pub(super) fn text(&self) -> String {
         let mut rows = vec![["", "rate", "memory", "bits per key", "bits set"].map(str::to_owned)];
-        rows.extend(self.offers.iter().chain(&self.own).map(|offer| {
+        rows.extend(self.offers.iter().chain(self.own.iter().map(|(_, offer)| offer)).map(|offer| {
             [
                 offer.name.clone(),
                 format_rate(offer.rate),
@@ -105,22 +107,22 @@ impl ForeignReport {
 
     /// The same as JSON.
     pub(super) fn json(&self) -> String {
-        let to_json = |offer: &Offer| -> Value {
+        let to_json = |(label, name): (&str, &str), offer: &Offer| -> Value {
             json!({
-                "name": offer.name,
+                (label): name,
                 "calls": offer.calls,
-                "bytes": offer.bytes,
+                "memory_bytes": offer.bytes,
                 "bits_per_key": self.bits_per_key(offer),
                 "hashes": offer.hashes,
-                "expected_rate": offer.rate,
+                "rate_at_planned_keys": offer.rate,
             })
         };
         let report = json!({
-            "system": self.system.title(),
-            "keys": self.wish.keys,
-            "rate": self.wish.rate,
-            "filters": self.offers.iter().map(to_json).collect::<Vec<_>>(),
-            "mayhap": self.own.iter().map(to_json).collect::<Vec<_>>(),
+            "system": self.system.word(),
+            "planned_keys": self.wish.keys,
+            "planned_rate": self.wish.rate,
+            "filters": self.offers.iter().map(|offer| to_json(("name", &offer.name), offer)).collect::<Vec<_>>(),
+            "mayhap": self.own.iter().map(|(kind, offer)| to_json(("kind", kind), offer)).collect::<Vec<_>>(),
             "remarks": self.remarks,
         });
         format!("{report:#}\n")
@@ -148,6 +150,11 @@ impl ForeignReport {
 }
 
 impl System {
+    /// What `--for` calls it.
+    fn word(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
     const fn title(self) -> &'static str {
         match self {
             Self::Redis => "Redis (RedisBloom)",
@@ -159,20 +166,17 @@ impl System {
     }
 }
 
-fn own(Wish { keys, rate }: Wish) -> Result<Vec<Offer>, SizingError> {
+fn own(Wish { keys, rate }: Wish) -> Result<Vec<(&'static str, Offer)>, SizingError> {
     let blocked = BlockedPlan::for_rate(keys, rate)?;
     let plan = ClassicPlan::for_rate(keys, rate)?;
     let rate_of_classic = classic::rate(keys, classic::foldable(plan.bits()), plan.hashes());
-    let offer = |name: &str, bytes, hashes, rate| Offer {
-        name: format!("mayhap: {name}"),
-        calls: Vec::new(),
-        bytes,
-        hashes,
-        rate,
+    let offer = |kind: Kind, bytes, hashes, rate| {
+        let name = format!("mayhap: {}", kind.name());
+        (kind.word(), Offer { name, calls: Vec::new(), bytes, hashes, rate })
     };
     Ok(vec![
-        offer("BloomFilter", blocked.bytes(), blocked.hashes(), blocked.expected_rate()),
-        offer("ClassicBloom", plan.bytes(), plan.hashes(), rate_of_classic),
+        offer(Kind::Blocked(blocked.shape()), blocked.bytes(), blocked.hashes(), blocked.expected_rate()),
+        offer(Kind::Classic, plan.bytes(), plan.hashes(), rate_of_classic),
     ])
 }
 
