@@ -1,4 +1,4 @@
-//! `--json` of every command: the names that `docs/cli.md` lists, no others, and where it says.
+//! `--json` of every command: the names that `docs/cli.md` lists, no others, and where it says; and what errors are.
 
 #![allow(clippy::unwrap_used)] // What a test stands on either is there, or the test fails.
 
@@ -9,7 +9,7 @@ use std::fs;
 
 use mayhap::codec::Existing;
 use mayhap::{BloomFilter, ScalableBloom};
-use run::{Directory, mayhap};
+use run::{Directory, fails, mayhap};
 use serde_json::Value;
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -198,4 +198,37 @@ fn every_name_is_in_the_table() {
         faults += &format!("`{name}` is in the table, and nobody prints it\n");
     }
     assert!(faults.is_empty(), "{faults}");
+}
+
+/// A script that sees exit code 2 shows what is on stderr, whatever the command.
+#[test]
+fn errors_are_sentences_on_stderr() {
+    let directory = Directory::new("json-errors");
+    let lines = directory.file("lines", b"a\n");
+    for arguments in [
+        &["plan", "-n", "1M"][..],
+        &["build", "-o", "absent/filter"],
+        &["add", "absent"],
+        &["remove", "absent"],
+        &["compact", "absent"],
+        &["check", "absent"],
+        &["dedup", "absent"],
+        &["info", "absent"],
+        &["verify", "absent"],
+        &["merge", "absent", "absent", "-o", "filter"],
+        &["fold", "absent", "--by", "2", "-o", "filter"],
+        &["import", "--format", "guava", "absent", "-o", "filter"],
+        &["export", "absent", "-o", "filter"],
+        &["convert", "absent", "--to", "mayhap", "-o", "filter"],
+        &["missing", "-r", "0..9", &lines],
+        &["hash", "-i", "absent"],
+        &["bench", "-n", "1"],
+    ] {
+        fails(&[arguments, &["--json"]].concat(), b"", "mayhap: ");
+        fails(
+            &[arguments, &["--json", "--frobnicate"]].concat(),
+            b"",
+            "error: unexpected argument '--frobnicate'",
+        );
+    }
 }
