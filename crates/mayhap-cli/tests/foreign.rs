@@ -405,7 +405,35 @@ fn a_column_is_asked_as_people_write_its_values_or_not_at_all() {
     }
     fails(&["check", "--format", "parquet", &types("int96"), "-"], b"1\n", "the column at is INT96");
 
-    // Whoever says what the keys are is believed, and the bits are the same in any case.
+    // What the file says is no matter of opinion.
+    for (file, column, key_type, expected) in [
+        (
+            "types",
+            "u32",
+            "text",
+            "the column u32 is UINT, stored as INT32, which --key-type text contradicts",
+        ),
+        ("types", "u32", "i64", "leave it out, or give one of: i32, u32, hex"),
+        (
+            "types",
+            "name",
+            "i64",
+            "the column name is STRING, stored as BYTE_ARRAY, which --key-type i64 contradicts",
+        ),
+        ("types", "name", "utf16", "give one of: text, hex"),
+        ("types", "uid", "f64", "give one of: uuid, hex, text"),
+        ("types", "dec", "i32", "every answer would be no; give one of: text, hex"),
+        ("types", "raw", "u64", "give one of: text, utf16, uuid, hex"),
+        ("decimal_int", "dec", "f32", "give one of: i32, u32, hex"),
+    ] {
+        let arguments = ["import", "--format", "parquet", &types(file), "-o", &ours, "--column", column];
+        fails(&[&arguments[..], &["--key-type", key_type]].concat(), b"", expected);
+        assert!(!Path::new(&ours).exists());
+    }
+    let int96 = ["check", "--format", "parquet", &types("int96"), "-", "--key-type", "i64"];
+    fails(&int96, b"1\n", "the column at is INT96, which --key-type i64 contradicts");
+
+    // Otherwise whoever says what the keys are is believed, and the bits are the same in any case.
     assert!(!import("dec", &["--key-type", "hex"]).contains("DECIMAL"));
     holds("00000001\nfffffb32\n");
     import("code", &["--key-type", "text"]);

@@ -166,10 +166,14 @@ impl KeyType {
     /// The filter with keys of the type that was given, or else of the one that its file tells.
     ///
     /// # Errors
-    /// When none was given, and what people write for the keys isn't what was hashed.
+    /// When none was given, and what people write for the keys isn't what was hashed; or when one was given of which the
+    /// file says that it can't be.
     pub(crate) fn apply(&self, loaded: Loaded) -> Result<ForeignFile, Failure> {
         let keys = match self.given() {
-            Some(given) => given,
+            Some(given) => {
+                loaded.keys.refuse_contradiction(given)?;
+                given
+            }
             None => loaded.keys.form.map_err(Failure::Message)?,
         };
         Ok(ForeignFile { filter: loaded.filter, keys })

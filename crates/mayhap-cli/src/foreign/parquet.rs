@@ -8,7 +8,7 @@ use mayhap::ReadOptions;
 use mayhap::formats::parquet::{ColumnChunk, LogicalType, ParquetFooter, PhysicalType, TimeUnit};
 use mayhap::formats::{ForeignFilter, KeyForm};
 
-use super::loaded::Keys;
+use super::loaded::{Keys, Stored};
 use super::{Item, Loaded, Selection, not_one};
 use crate::failure::Failure;
 use crate::keys::cannot_read;
@@ -57,7 +57,10 @@ fn item<'a>(path: &'a Path, column: &ColumnChunk, selection: &Selection) -> Item
             .read_filter(&mut file, &ReadOptions::new())
             .map_err(|error| not_one(path, "a Parquet file", &error))?;
         match filter {
-            Some(filter) => Ok(Loaded { filter: ForeignFilter::Parquet(filter), keys: keys(&column) }),
+            Some(filter) => Ok(Loaded {
+                filter: ForeignFilter::Parquet(filter),
+                keys: keys(&column).stored_as(stored(&column)),
+            }),
             None => Err(Failure::Message(format!(
                 "column {} has no filter in row group {}",
                 column.path(),
@@ -101,6 +104,49 @@ fn keys(column: &ColumnChunk) -> Keys {
     }
 }
 
+/// What the file says of the values, and which forms can make such bytes. Hex makes any; whether a number has a sign is for
+/// people to know, who write the same bytes either way. Of bytes without a logical type the file doesn't say that they
+/// are no UTF-16, nor that sixteen of them are no UUID. Nothing if the type is hidden.
+fn stored(column: &ColumnChunk) -> Option<Stored> {
+    use KeyForm::{Float32, Float64, Hex, Int32, Int64, Text, UInt32, UInt64, Utf16, Uuid};
+    let logical = column.logical_type().filter(|logical| *logical != LogicalType::Unknown);
+    let forms = match column.physical_type()? {
+        PhysicalType::Int32 => vec![Int32, UInt32, Hex],
+        PhysicalType::Int64 => vec![Int64, UInt64, Hex],
+        PhysicalType::Float => vec![Float32, Hex],
+        PhysicalType::Double => vec![Float64, Hex],
+        PhysicalType::FixedLenByteArray if logical == Some(LogicalType::Uuid) => vec![Uuid, Hex, Text],
+        PhysicalType::FixedLenByteArray if logical.is_none() && column.fixed_length() == Some(16) => {
+            vec![Text, Uuid, Utf16, Hex]
+        }
+        PhysicalType::FixedLenByteArray if logical.is_none() => vec![Text, Utf16, Hex],
+        PhysicalType::ByteArray if logical.is_none() => vec![Text, Utf16, Uuid, Hex],
+        _ => vec![Text, Hex],
+    };
+    Some(Stored { says: format!("the column {} is {}", column.path(), described(column)), forms })
+}
+
+/// The type of a column, as the file has it.
+fn described(column: &ColumnChunk) -> String {
+    let stored = column.physical_type().map_or("a type that is hidden", PhysicalType::name);
+    let stored = match fixed_length(column) {
+        Some(length) => format!("{stored}({length})"),
+        None => stored.to_owned(),
+    };
+    match column.logical_type() {
+        Some(LogicalType::Decimal { precision, scale }) => {
+            format!("DECIMAL({precision}, {scale}), stored as {stored}")
+        }
+        Some(logical) => format!("{}, stored as {stored}", logical.name()),
+        None => stored,
+    }
+}
+
+/// The length that all values have.
+fn fixed_length(column: &ColumnChunk) -> Option<u32> {
+    column.fixed_length().filter(|_| column.physical_type() == Some(PhysicalType::FixedLenByteArray))
+}
+
 /// What the numbers of a column of times count.
 fn time(logical: LogicalType) -> String {
     let unit = |unit| match unit {
@@ -119,23 +165,14 @@ fn time(logical: LogicalType) -> String {
 /// What a column is whose keys can't be asked for as people write them, and what can be done.
 fn unclear(column: &ColumnChunk) -> String {
     let (path, physical, logical) = (column.path(), column.physical_type(), column.logical_type());
-    let fixed = column.fixed_length().filter(|_| physical == Some(PhysicalType::FixedLenByteArray));
-    let stored = physical.map_or("a type that is hidden", PhysicalType::name);
-    let stored = fixed.map_or_else(|| stored.to_owned(), |length| format!("{stored}({length})"));
+    let (fixed, is) = (fixed_length(column), described(column));
     if fixed.is_some() && logical.is_none() {
         let uuid = if fixed == Some(16) { ", --key-type uuid if they are UUIDs" } else { "" };
         return format!(
-            "the column {path} is {stored}, and the file doesn't say what its bytes are: say --key-type text if they are \
+            "the column {path} is {is}, and the file doesn't say what its bytes are: say --key-type text if they are \
              asked for as they are, --key-type hex if in hex{uuid}"
         );
     }
-    let is = match logical {
-        Some(LogicalType::Decimal { precision, scale }) => {
-            format!("DECIMAL({precision}, {scale}), stored as {stored}")
-        }
-        Some(logical) => format!("{}, stored as {stored}", logical.name()),
-        None => stored,
-    };
     let instead = match (physical, logical) {
         (Some(PhysicalType::Int32), Some(LogicalType::Decimal { scale, .. })) => {
             format!("--key-type i32 it is asked by the numbers that are stored, 10^{scale} times as large")
