@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use mayhap::hash::SecretKey;
-use mayhap::{AnyFilter, Bitmap, ReadOptions};
+use mayhap::{AnyFilter, Bitmap, BloomFilter, ReadOptions};
 use run::{Directory, command, fails, mayhap};
 use serde_json::Value;
 
@@ -756,7 +756,14 @@ fn a_parquet_file_that_is_cut_off_or_comes_through_a_pipe_is_called_so() {
         fails(&[&build[..], &["-f", "name", pipe]].concat(), &whole, expected);
         fails(&[&build[..], &["--csv", "-f", "name", pipe]].concat(), &whole, "a Parquet file comes through");
     }
-    assert_eq!(names(&directory), ["half.parquet"]);
+    let packed = directory.file("whole.parquet.gz", &gzip(&whole));
+    for more in [&[packed.as_str()][..], &["-f", "name", &packed]] {
+        fails(&[&build[..], more].concat(), b"", "unpack it with gunzip and name the file");
+    }
+    fails(&[&build[..], &["-"]].concat(), &gzip(&whole), "standard input is a Parquet file packed with gzip");
+    let filter = BloomFilter::with_rate(10, 0.01).expect("a small filter").to_bytes().expect("its bytes");
+    fails(&[&build[..], &["-"]].concat(), &gzip(&filter), "is a mayhap file and not a list of keys");
+    assert_eq!(names(&directory), ["half.parquet", "whole.parquet.gz"]);
 }
 
 #[cfg(feature = "parquet")]

@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Cursor, Read, Seek as _, SeekFrom};
+use std::io::{self, BufReader, Chain, Cursor, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -56,6 +56,10 @@ impl Inputs {
                 if file.read_exact(&mut start).is_ok() {
                     refuse_filter(&start, &path.display().to_string())?;
                     Source::File(path.clone()).refuse_half_parquet(&start)?;
+                    if packing(&start).is_some() {
+                        // Looks at the first bytes of what is in it.
+                        Source::File(path.clone()).open()?;
+                    }
                 }
             }
             // Some of the kernel's own files say that they are empty, and aren't.
@@ -195,15 +199,42 @@ impl Source {
         self.refuse_half_parquet(start)?;
         let rest = Counted { source: Cursor::new(start.to_vec()).chain(raw), bytes: Arc::default() };
         let bytes = Arc::clone(&rest.bytes);
-        let reader: Box<dyn Read + Send> = if start.starts_with(&GZIP) {
-            Box::new(MultiGzDecoder::new(BufReader::with_capacity(PACKED_READ, rest)))
-        } else if start.starts_with(&ZSTD) {
-            let decoder = zstd::Decoder::new(rest).map_err(|error| self.cannot_read(&error))?;
-            Box::new(decoder)
-        } else {
-            Box::new(rest)
+        let reader: Box<dyn Read + Send> = match packing(start) {
+            None => Box::new(rest),
+            Some(Packing::Gzip) => {
+                let decoder = MultiGzDecoder::new(BufReader::with_capacity(PACKED_READ, rest));
+                Box::new(self.refuse_packed(decoder, Packing::Gzip)?)
+            }
+            Some(Packing::Zstd) => {
+                let decoder = zstd::Decoder::new(rest).map_err(|error| self.cannot_read(&error))?;
+                Box::new(self.refuse_packed(decoder, Packing::Zstd)?)
+            }
         };
         Ok(Opened { reader, bytes })
+    }
+
+    /// Refuses what was packed and is no list of keys; else gives it back whole.
+    fn refuse_packed<R: Read>(
+        &self,
+        mut unpacked: R,
+        packing: Packing,
+    ) -> Result<Chain<Cursor<Vec<u8>>, R>, Failure> {
+        let mut start = [0; MAYHAP.len()];
+        let got = read_up_to(&mut unpacked, &mut start).map_err(|error| self.cannot_read(&error))?;
+        let start = &start[..got];
+        refuse_filter(start, &self.name())?;
+        if start.starts_with(&PARQUET_PAGE) {
+            let (packer, unpack) = match packing {
+                Packing::Gzip => ("gzip", "gunzip"),
+                Packing::Zstd => ("zstd", "unzstd"),
+            };
+            return Err(Failure::Message(format!(
+                "{} is a Parquet file packed with {packer}, and can't be read so, because it is read from its end; unpack \
+                 it with {unpack} and name the file that comes of it",
+                self.name()
+            )));
+        }
+        Ok(Cursor::new(start.to_vec()).chain(unpacked))
     }
 
     /// A failure to read it.
@@ -229,7 +260,7 @@ fn most_lines(path: &Path, counted: Option<u8>) -> Option<u64> {
     let start = buffer.as_ptr().align_offset(LINE).min(LINE);
     let bytes = &mut buffer[start..start + READ_SIZE];
     let mut got = file.read(bytes).ok()?;
-    if [&GZIP[..], &ZSTD, &PARQUET].iter().any(|start| bytes[..got].starts_with(start)) {
+    if packing(&bytes[..got]).is_some() || bytes[..got].starts_with(&PARQUET) {
         return None;
     }
     let Some(line_end) = counted else {
@@ -269,6 +300,23 @@ const PARQUET: [u8; 4] = *b"PAR1";
 
 /// The first bytes of one, and of the first header in it. No text has the last of them, a control character.
 const PARQUET_PAGE: [u8; 5] = *b"PAR1\x15";
+
+/// What an input is packed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Packing {
+    Gzip,
+    Zstd,
+}
+
+fn packing(start: &[u8]) -> Option<Packing> {
+    if start.starts_with(&GZIP) {
+        Some(Packing::Gzip)
+    } else if start.starts_with(&ZSTD) {
+        Some(Packing::Zstd)
+    } else {
+        None
+    }
+}
 
 /// What is read at once of a packed file.
 const PACKED_READ: usize = 1 << 16;
