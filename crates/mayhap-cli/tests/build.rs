@@ -350,7 +350,18 @@ fn line_ends_are_no_part_of_a_key_and_must_not_be_mixed() {
     let path = format!("{}/filter", directory.path());
     build(&["-o", &path], b"a\r\nb\r\n");
     holds_all(&path, ["a", "b"]);
-    fails(&["build", "--force", "-o", &path], b"a\r\nb\n", "--line-ends strip");
+    for (input, expected) in [
+        (
+            &b"a\r\nb\n"[..],
+            "the line \"b\" ends in LF alone, those before it in CR LF; the same key would be two",
+        ),
+        (b"a\nb\r\n", "the line \"b\" ends in CR LF, those before it in LF alone"),
+        (b"a\nb\r\nc", "the line \"b\" ends in CR LF, those before it in LF alone"),
+        (b"a\nb\r", "the line \"b\" ends in a CR alone, those before it in LF alone"),
+    ] {
+        fails(&["build", "--force", "-o", &path], input, expected);
+        fails(&["build", "--force", "-o", &path], input, "--line-ends strip");
+    }
     assert_eq!(build(&["--force", "-o", &path, "--line-ends", "strip"], b"a\r\nb\na\n")["keys_now"], 2);
     assert_eq!(build(&["--force", "-o", &path, "--line-ends", "keep"], b"a\r\nb\na\n")["keys_now"], 3);
 }

@@ -17,6 +17,8 @@ pub(crate) struct Batch {
     pub(super) source: String,
     /// The source gave less than was asked for, so the next read may wait: a good moment to show what there is.
     pub(super) is_drained: bool,
+    /// The last line had no end in the input, or only a part of one.
+    pub(super) lacks_end: bool,
     /// Bytes of the input that were read for it, packed as they may be.
     pub(super) read_bytes: u64,
 }
@@ -143,7 +145,10 @@ impl Batch {
                 let mut line_ends = LineEnds::new(text, terminator);
                 while let Some(some) = line_ends.next() {
                     for &end in some {
-                        push(self.key_of(&text[start..end], ends)?, start..end + 1)?;
+                        let Some(key) = ends.key_of(&text[start..end]) else {
+                            return Err(self.mixed(start..end));
+                        };
+                        push(key, start..end + 1)?;
                         start = end + 1;
                     }
                 }
@@ -181,7 +186,7 @@ impl Batch {
             Layout::Lines { ends, .. } => {
                 // The terminator is always there, and what is wrong with a line was said when its key was looked for.
                 let line = record.split_last().map_or(record, |(_, line)| line);
-                self.key_of(line, *ends).unwrap_or(line)
+                ends.key_of(line).unwrap_or(line)
             }
             Layout::Table(_) => {
                 let record = record.strip_suffix(b"\n").unwrap_or(record);
@@ -190,25 +195,35 @@ impl Batch {
         }
     }
 
-    #[inline]
-    fn key_of<'line>(&self, line: &'line [u8], ends: Ends) -> Result<&'line [u8], Failure> {
-        let stripped = line.strip_suffix(b"\r");
-        match (ends, stripped) {
-            (Ends::Keep, _) | (Ends::Plain | Ends::Either, None) => Ok(line),
-            (Ends::Crlf | Ends::Either, Some(stripped)) => Ok(stripped),
-            (Ends::Plain, Some(_)) => Err(self.mixed(line, "CR LF", "LF alone")),
-            (Ends::Crlf, None) => Err(self.mixed(line, "LF alone", "CR LF")),
-        }
-    }
-
+    /// What to say of the line at a place, given without its terminator, that ends otherwise than those before it.
     #[cold]
-    fn mixed(&self, line: &[u8], this: &str, others: &str) -> Failure {
+    fn mixed(&self, place: Range<usize>) -> Failure {
+        let is_open = self.lacks_end && place.end + 1 == self.len;
+        let line = &self.text()[place];
+        let (this, others) = match line.ends_with(b"\r") {
+            // The LF after it is ours.
+            true if is_open => ("a CR alone", "LF alone"),
+            true => ("CR LF", "LF alone"),
+            false => ("LF alone", "CR LF"),
+        };
         let shown: String = String::from_utf8_lossy(line).trim_end().chars().take(40).collect();
         Failure::Message(format!(
             "{}: the line {shown:?} ends in {this}, those before it in {others}; the same key would be two: use \
              --line-ends strip to ignore the difference, or --line-ends keep if it matters",
             self.source
         ))
+    }
+}
+
+impl Ends {
+    /// The key of a line, given without its terminator; nothing if it ends otherwise than it must.
+    #[inline]
+    fn key_of(self, line: &[u8]) -> Option<&[u8]> {
+        match (self, line.strip_suffix(b"\r")) {
+            (Self::Keep, _) | (Self::Plain | Self::Either, None) => Some(line),
+            (Self::Crlf | Self::Either, Some(stripped)) => Some(stripped),
+            (Self::Plain, Some(_)) | (Self::Crlf, None) => None,
+        }
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Piece {
     pub(super) len: usize,
     /// The source gave less than was asked for, so the next read may wait.
     pub(super) is_drained: bool,
+    /// The last line had no end in the input, or only a part of one.
+    pub(super) lacks_end: bool,
 }
 
 /// Why there are no more pieces before the end.
@@ -62,6 +64,7 @@ impl Pieces {
         reserve(bytes, READ_SIZE.min(self.size_limit).max(filled))?;
         bytes[..filled].copy_from_slice(&self.rest);
         self.rest.clear();
+        let mut lacks_end = false;
         while !self.ended {
             if filled == bytes.len() {
                 let additional = filled.min(self.size_limit.saturating_sub(filled));
@@ -86,10 +89,11 @@ impl Pieces {
                 reserve(bytes, filled + missing.len())?;
                 bytes[filled..filled + missing.len()].copy_from_slice(missing);
                 filled += missing.len();
+                lacks_end = !missing.is_empty();
             }
             if let Some(len) = cut(&bytes[..filled], new, self.ended)? {
                 self.rest.extend_from_slice(&bytes[len..filled]);
-                return Ok(Some(Piece { len, is_drained: got < asked }));
+                return Ok(Some(Piece { len, is_drained: got < asked, lacks_end }));
             }
         }
         Ok(None)

@@ -184,6 +184,7 @@ impl<'a> Current<'a> {
         };
         batch.len = piece.len;
         batch.is_drained = piece.is_drained;
+        batch.lacks_end = piece.lacks_end;
         let read = self.opened.bytes();
         batch.read_bytes = read - self.charged;
         self.charged = read;
