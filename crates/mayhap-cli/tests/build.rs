@@ -366,6 +366,35 @@ fn line_ends_are_no_part_of_a_key_and_must_not_be_mixed() {
     assert_eq!(build(&["--force", "-o", &path, "--line-ends", "keep"], b"a\r\nb\na\n")["keys_now"], 3);
 }
 
+/// What some editors write before a text is no part of its first key, in whichever command, and of no other key.
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_key() {
+    let directory = Directory::new("build-mark");
+    let path = format!("{}/filter", directory.path());
+    let marked = directory.file("marked", "\u{feff}a\r\nb\r\n".as_bytes());
+    let packed = directory.file("packed.gz", &gzip("\u{feff}c\n\u{feff}d\n".as_bytes()));
+    let summary = build(&["-n", "10", "-p", "1e-6", "-o", &path, &marked, &packed], b"");
+    assert_eq!(summary["keys_now"], 4);
+    holds_all(&path, ["a", "b", "c", "\u{feff}d"]);
+    for (arguments, input, expected) in [
+        // Lines are printed as they came.
+        (&["check", &path][..], "\u{feff}a\nc\n", "\u{feff}a\nc\n"),
+        (
+            &["check", "--json", &path],
+            "\u{feff}a\n",
+            &format!("{{\"found_in\":[\"{path}\"],\"record\":\"a\"}}\n"),
+        ),
+        (&["check", "-v", &path], "a\n\u{feff}a\n", "\u{feff}a\n"),
+        (&["check", "-v", "-z", &path], "\u{feff}a\0", "\u{feff}a\0"),
+        (&["dedup", "-q"], "\u{feff}a\nb\na\n", "\u{feff}a\nb\n"),
+        (&["missing", "-q", "-r", "0..3"], "\u{feff}0\n2\n", "1\n"),
+        (&["hash"], "\u{feff}apple\n", "517a430dcf1f8a00  apple\n"),
+    ] {
+        let output = mayhap(arguments, input.as_bytes());
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{arguments:?}: {output:?}");
+    }
+}
+
 /// As many editors leave it on Windows. A line without an end doesn't end otherwise than the others.
 #[test]
 fn the_last_line_needs_no_end() {

@@ -26,8 +26,8 @@ pub(crate) struct Batch {
 /// Where the keys are in the text.
 #[derive(Debug)]
 pub(super) enum Layout {
-    /// Every line is one.
-    Lines { terminator: u8, ends: Ends },
+    /// Every line is one, but for the bytes of a mark before the first.
+    Lines { terminator: u8, ends: Ends, mark: usize },
     /// They were found already.
     Table(Table),
 }
@@ -64,7 +64,7 @@ pub(super) struct Row {
 
 impl Default for Layout {
     fn default() -> Self {
-        Self::Lines { terminator: b'\n', ends: Ends::Keep }
+        Self::Lines { terminator: b'\n', ends: Ends::Keep, mark: 0 }
     }
 }
 
@@ -139,17 +139,18 @@ impl Batch {
                     push(&table.fields[row.key.clone()], row.record.clone())?;
                 }
             }
-            &Layout::Lines { terminator, ends } => {
+            &Layout::Lines { terminator, ends, mark } => {
                 let text = self.text();
-                let mut start = 0;
+                let (mut start, mut key_start) = (0, mark);
                 let mut line_ends = LineEnds::new(text, terminator);
                 while let Some(some) = line_ends.next() {
                     for &end in some {
-                        let Some(key) = ends.key_of(&text[start..end]) else {
+                        let Some(key) = ends.key_of(&text[key_start..end]) else {
                             return Err(self.mixed(start..end));
                         };
                         push(key, start..end + 1)?;
                         start = end + 1;
+                        key_start = start;
                     }
                 }
             }
@@ -181,9 +182,11 @@ impl Batch {
 
     /// A record without what ends it: of a line that is the key; of a table a line end is no part of any field.
     pub(crate) fn bare(&self, place: Range<usize>) -> &[u8] {
+        let is_first = place.start == 0;
         let record = &self.text()[place];
         match &self.layout {
-            Layout::Lines { ends, .. } => {
+            Layout::Lines { ends, mark, .. } => {
+                let record = if is_first { &record[*mark..] } else { record };
                 // The terminator is always there, and what is wrong with a line was said when its key was looked for.
                 let line = record.split_last().map_or(record, |(_, line)| line);
                 ends.key_of(line).unwrap_or(line)

@@ -12,6 +12,9 @@ use super::table::TableReader;
 use crate::failure::Failure;
 use crate::numbers::format_size;
 
+/// What some editors write before a text in UTF-8. Of lines it is no part of the first; of a table the parser leaves it out.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Reads the keys of all inputs.
 #[derive(Debug)]
 pub(crate) struct KeyReader<'a> {
@@ -162,7 +165,11 @@ impl<'a> Current<'a> {
                         let end = memchr::memchr(terminator, &bytes[..piece.len]).unwrap_or(piece.len);
                         options.line_ends.unwrap_or(LineEnds::Same).after(&bytes[..end], terminator)
                     };
-                    batch.layout = Layout::Lines { terminator, ends: *ends.get_or_insert_with(first_line) };
+                    let is_marked =
+                        ends.is_none() && terminator == b'\n' && bytes.starts_with(BYTE_ORDER_MARK);
+                    let mark = if is_marked { BYTE_ORDER_MARK.len() } else { 0 };
+                    let ends = *ends.get_or_insert_with(first_line);
+                    batch.layout = Layout::Lines { terminator, ends, mark };
                 }
                 piece
             }
