@@ -234,6 +234,23 @@ fn growing_kind(filter: &FilterFile) -> &'static str {
     }
 }
 
+/// Of what a filter over its plan has too much, and how to build a larger one. Where copies take room, it needn't be keys.
+fn too_much(filter: &FilterFile) -> (String, &'static str) {
+    match filter {
+        FilterFile::Filter(AnyFilter::DLeft(filter)) if filter.len() > filter.estimated_len() => (
+            format!(
+                "its keys take more cells than it was made for, one for each key and another for every {} copies of it",
+                group_digits(filter.cell().most())
+            ),
+            ", with more --counter-bits for keys that come so often",
+        ),
+        FilterFile::Filter(AnyFilter::Cuckoo(_)) => {
+            ("these are more keys than it was made for, each counted with its copies".to_owned(), "")
+        }
+        _ => ("these are more keys than it was made for".to_owned(), ""),
+    }
+}
+
 /// Into another system's filter, which hashes in its own way.
 fn add_to_foreign(
     mut reader: KeyReader<'_>,
@@ -320,9 +337,10 @@ impl Summary<'_> {
             FilterFile::Bitmap(_) | FilterFile::Foreign(_) => (None, None),
         };
         let held = held.map(|_| {
+            let (more, larger) = too_much(self.filter);
             format!(
-                "these are more keys than it was made for, and more of them make it err more often: build a larger one \
-                 from all keys, or one of --kind {}, which grows",
+                "{more}, and more of them make it err more often: build a larger one from all keys{larger}, or one of \
+                 --kind {}, which grows",
                 growing_kind(self.filter)
             )
         });

@@ -790,3 +790,26 @@ fn a_filter_is_no_list_of_keys() {
     }
     assert_eq!(fs::read(&cuckoo).unwrap(), before);
 }
+
+/// A filter that copies have filled isn't said to have too many keys.
+#[test]
+fn what_is_too_much_is_said_as_it_is() {
+    let directory = Directory::new("change-copies");
+    let made = |kind: &str| filter(&directory, kind, &lines(0..1_000), "1000");
+    let text = |arguments: &[&str], input: &[u8]| {
+        let output = mayhap(arguments, input);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).expect("text")
+    };
+    let path = made("d-left");
+    let said = text(&["add", "--copies", &path], &lines(0..20).repeat(8));
+    assert!(said.contains("its keys take more cells than it was made for"), "{said}");
+    assert!(said.contains("another for every 4 copies") && said.contains("--counter-bits"), "{said}");
+    assert!(!said.contains("more keys than"), "{said}");
+    let path = made("cuckoo");
+    let said = text(&["add", "--copies", &path], &lines(0..20));
+    assert!(said.contains("more keys than it was made for, each counted with its copies"), "{said}");
+    let path = made("bloom");
+    let said = text(&["add", &path], &lines(1_000..2_000));
+    assert!(said.contains("these are more keys than it was made for, and more of them"), "{said}");
+}
