@@ -92,7 +92,7 @@ fn a_missing_key_is_a_failure_and_shown() {
     let directory = Directory::new("verify-missing");
     let path = save(&directory, "f", &fill(BloomFilter::with_rate(10_000, 1e-6).unwrap().into(), 100));
     let text = verify(&[&path, "--samples", "1000"], lines(103).as_bytes(), 1);
-    assert!(text.contains("keys: 3 of 103 of the source were NOT found\n"), "{text}");
+    assert!(text.contains("keys: 3 of the source's 103 were NOT found\n"), "{text}");
     for number in [100, 101, 102] {
         assert!(text.contains(&format!("  missing: \"key {number}\"\n")), "{text}");
     }
@@ -233,7 +233,7 @@ fn a_dual_filter_may_hide_a_few() {
     }
     let path = save(&directory, "f", &dual.into());
     let text = verify(&[&path], lines(10_000).as_bytes(), 0);
-    assert!(text.contains("of 10 000 of the source were NOT found"), "{text}");
+    assert!(text.contains("of the source's 10 000 were NOT found"), "{text}");
     assert!(text.contains("a dual Bloom filter may hide 1% of its keys"), "{text}");
     assert!(text.ends_with("result: the filter keeps its promise\n"), "{text}");
     // The removed ones are more than that.
@@ -290,6 +290,22 @@ fn damage_is_an_error() {
     fails(&["verify", &format!("{}/missing", directory.path()), &source], b"", "no such file");
     fails(&["verify", &path, &format!("{}/missing", directory.path())], b"", "no such file");
     fails(&["verify", &path, "-p", "0"], b"", "is zero");
+}
+
+#[test]
+fn one_is_one() {
+    let directory = Directory::new("verify-one");
+    let empty = AnyFilter::from(BloomFilter::with_rate(10, 1e-6).expect("a small filter"));
+    let path = save(&directory, "filter", &fill(empty, 1));
+    for (input, code, expected) in [
+        ("key 0\n", 0, "keys: the only one of the source was found\n"),
+        ("pear\n", 1, "keys: the only one of the source was NOT found\n"),
+        ("key 0\npear\n", 1, "keys: 1 of the source's 2 was NOT found\n"),
+        ("key 0\npear\nplum\n", 1, "keys: 2 of the source's 3 were NOT found\n"),
+    ] {
+        let text = verify(&[&path, "--samples", "1"], input.as_bytes(), code);
+        assert!(text.contains(expected) && text.contains("rate: 0 of 1 absent key was answered"), "{text}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::absent::Sample;
 use super::interval::{certainly_above, clopper_pearson};
 use super::source::Source;
 use crate::kind_word::kind_word;
-use crate::numbers::{format_rate, format_size, group_digits};
+use crate::numbers::{counted, format_rate, format_size, group_digits};
 use crate::over_plan::{HidesTooMuch, HoldsTooMuch};
 
 /// So many standard deviations above the promise may a sound filter be: of ten thousand, one is not.
@@ -80,10 +80,11 @@ impl Rate {
 
     fn text(&self) -> String {
         format!(
-            "rate: {} of {} absent keys were answered \"mayhap\", {}: the real rate is between {} and {} \
-             (95 % Clopper-Pearson interval){}",
+            "rate: {} of {} {} answered \"mayhap\", {}: the real rate is between {} and {} (95 % Clopper-Pearson \
+             interval){}",
             group_digits(self.sample.hits),
-            group_digits(self.sample.keys),
+            counted(self.sample.keys, "absent key"),
+            was(if self.sample.keys == 1 { 1 } else { self.sample.hits }),
             format_rate(self.measured()),
             format_rate(self.low),
             format_rate(self.high),
@@ -131,6 +132,10 @@ impl Rate {
     }
 }
 
+fn was(count: u64) -> &'static str {
+    if count == 1 { "was" } else { "were" }
+}
+
 impl Verdict {
     /// Whether the filter is as it should be, as far as was looked.
     pub(super) fn is_kept(&self) -> bool {
@@ -168,8 +173,8 @@ impl Verdict {
         });
         if let Some(held) = &self.holds_too_much {
             lines.push(format!(
-                "plan: it holds about {} keys and was made for {}{}; build it larger",
-                group_digits(held.keys),
+                "plan: it holds about {} and was made for {}{}; build it larger",
+                counted(held.keys, "key"),
                 group_digits(held.planned),
                 if held.errs_more() {
                     ", so its rate is above the promise"
@@ -197,14 +202,15 @@ impl Verdict {
         };
         lines.push(match (keys.keys, keys.missing) {
             (0, _) => "keys: the source has none".to_owned(),
+            (1, 0) => "keys: the only one of the source was found".to_owned(),
+            (1, _) => "keys: the only one of the source was NOT found".to_owned(),
             (all, 0) => format!("keys: all {} of the source were found", group_digits(all)),
-            (all, missing) => {
-                format!(
-                    "keys: {} of {} of the source were NOT found",
-                    group_digits(missing),
-                    group_digits(all)
-                )
-            }
+            (all, missing) => format!(
+                "keys: {} of the source's {} {} NOT found",
+                group_digits(missing),
+                group_digits(all),
+                was(missing)
+            ),
         });
         lines.extend(keys.examples.iter().map(|example| format!("  missing: {example:?}")));
         if let Some(hidden) = self.hidden {
