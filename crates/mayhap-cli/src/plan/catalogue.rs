@@ -8,7 +8,7 @@ use mayhap::sizing::{CountingPlan, CuckooPlan, DLeftPlan, GrowthPlan, SizingErro
 use mayhap::{DualBloom, ScalableCuckoo, WindowBloom};
 
 use super::filters::{Candidate, Kind, Question};
-use crate::numbers::{format_rate, format_size};
+use crate::numbers::{format_count, format_rate, format_size};
 
 /// In the order of the table.
 const KINDS: [Kind; 9] = [
@@ -51,7 +51,7 @@ pub(super) fn catalogue(question: &Question) -> (Vec<Candidate>, Vec<String>) {
 }
 
 /// Why a kind isn't there. Where its memory was given, it is no limit that could be raised.
-fn in_words(question: &Question, reason: &SizingError) -> String {
+pub(super) fn in_words(question: &Question, reason: &SizingError) -> String {
     match (question.keys, question.rate, reason) {
         (_, None, SizingError::TooLarge { bytes, .. }) => {
             format!("even at a rate of {} it needs {}", format_rate(WORST_RATE), format_size(*bytes))
@@ -59,8 +59,31 @@ fn in_words(question: &Question, reason: &SizingError) -> String {
         (None, _, SizingError::TooLarge { bytes, .. }) => {
             format!("even for one key it needs {}", format_size(*bytes))
         }
+        // What the error advises is for whoever makes one of this kind; here the other kinds stand beside it.
+        (_, _, SizingError::RateOutOfReach { lowest, keys, .. }) if *lowest < 1.0 => format!(
+            "its fingerprints have 32 bits at most, and the lowest rate that they keep for {} is {}",
+            keys_in_words(*keys),
+            format_rate(rounded_up(*lowest))
+        ),
+        (_, _, SizingError::RateTooLow { lowest, keys, .. }) if *lowest < 1.0 => format!(
+            "its digests have 64 bits, and the lowest rate that they keep for {} is {}",
+            keys_in_words(*keys),
+            format_rate(rounded_up(*lowest))
+        ),
+        (_, None, SizingError::TooSmall { needed, .. }) => format!("it needs {}", format_size(*needed)),
         _ => reason.to_string(),
     }
+}
+
+/// To three digits and no lower, so that who asks for it gets it.
+fn rounded_up(rate: f64) -> f64 {
+    let unit = 10f64.powf(rate.log10().floor() - 2.0);
+    // What is three digits already stays as it is, whatever the division made of it.
+    (rate / unit * (1.0 - 1e-9)).ceil() * unit
+}
+
+fn keys_in_words(keys: u64) -> String {
+    if keys == 1 { "a single key".to_owned() } else { format!("{} keys", format_count(keys)) }
 }
 
 /// Filters that err more often are none.
@@ -175,6 +198,26 @@ mod tests {
             assert_eq!(planned.bytes, Some(filter.len_bytes()), "{keys}");
             assert_eq!(planned.lines_if_absent, keys.min(4) as f64 + 1.0, "{keys}");
         }
+    }
+
+    #[test]
+    fn a_lowest_rate_can_be_had() {
+        let mut tried = 0;
+        for keys in [1, 2, 100, 1_000_000] {
+            for asked in [1e-9, 1e-12] {
+                let (_, remarks) = catalogue(&Question { keys: Some(keys), rate: Some(asked), ..NOTHING });
+                for remark in &remarks {
+                    let name = remark.strip_prefix("No ").and_then(|rest| rest.split(':').next()).unwrap();
+                    let kind = KINDS.into_iter().find(|kind| kind.label() == name).unwrap();
+                    let rate = remark.rsplit(" is ").next().and_then(|rest| rest.split(' ').next()).unwrap();
+                    let lowest: f64 = rate.parse().unwrap();
+                    assert!(sized(kind, keys, lowest).is_ok(), "{keys} {remark}");
+                    assert!(sized(kind, keys, lowest * 0.99).is_err(), "{keys} {remark}");
+                    tried += 1;
+                }
+            }
+        }
+        assert!(tried > 10, "{tried}");
     }
 
     #[test]

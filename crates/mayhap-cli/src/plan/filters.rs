@@ -5,6 +5,7 @@ use mayhap::codec;
 use mayhap::counting::CounterWidth;
 use mayhap::sizing::{BlockedPlan, ClassicPlan, SizingError, blocked, classic};
 
+use super::catalogue::in_words;
 use crate::kind_word::kind_word;
 
 /// The two or three numbers that are known.
@@ -120,7 +121,7 @@ pub(super) fn candidates(question: &Question) -> Result<(Vec<Candidate>, Vec<Str
     }
     match classic_candidate(question)? {
         Ok(candidate) => found.push(candidate),
-        Err(reason) => remarks.push(format!("No ClassicBloom: {reason}.")),
+        Err(reason) => remarks.push(format!("No ClassicBloom: {}.", in_words(question, &reason))),
     }
     if found.is_empty() {
         // Both stumbled over the same number, and the simpler filter says it in simpler words.
@@ -185,7 +186,9 @@ fn blocked_candidates(question: &Question) -> Result<Result<Vec<Candidate>, Stri
             // Not enough or too much, which the classic filter reports.
             _ => return Ok(Err(String::new())),
         };
-        return Ok(plan.map(|plan| vec![Candidate::blocked(&plan)]).map_err(|error| error.to_string()));
+        return Ok(plan
+            .map(|plan| vec![Candidate::blocked(&plan)])
+            .map_err(|error| in_words(question, &error)));
     };
     let shapes: Vec<Shape> = Shape::ALL.into_iter().filter(|shape| shape.hashes() == hashes).collect();
     if shapes.is_empty() {
@@ -214,7 +217,7 @@ fn blocked_candidates(question: &Question) -> Result<Result<Vec<Candidate>, Stri
         }
         _ => Err(SizingError::ZeroKeys),
     });
-    Ok(each.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string()))
+    Ok(each.collect::<Result<Vec<_>, _>>().map_err(|error| in_words(question, &error)))
 }
 
 impl Candidate {
