@@ -124,21 +124,21 @@ impl Kind {
     pub const BLOCKED_BLOOM: Self = Self(1);
     /// Classic Bloom filter.
     pub const CLASSIC_BLOOM: Self = Self(2);
-    /// Scalable Bloom filter (reserved).
+    /// Scalable Bloom filter.
     pub const SCALABLE_BLOOM: Self = Self(3);
-    /// Counting Bloom filter (reserved).
+    /// Counting Bloom filter.
     pub const COUNTING_BLOOM: Self = Self(4);
-    /// Dual Bloom filter (reserved).
+    /// Dual Bloom filter.
     pub const DUAL_BLOOM: Self = Self(5);
-    /// d-left counting filter (reserved).
+    /// d-left counting filter.
     pub const D_LEFT_COUNTING: Self = Self(6);
-    /// Cuckoo filter (reserved).
+    /// Cuckoo filter.
     pub const CUCKOO: Self = Self(7);
-    /// Scalable cuckoo filter (reserved).
+    /// Scalable cuckoo filter.
     pub const SCALABLE_CUCKOO: Self = Self(8);
-    /// Window Bloom filter (reserved).
+    /// Window Bloom filter.
     pub const WINDOW_BLOOM: Self = Self(9);
-    /// Bitmap (reserved).
+    /// Bitmap.
     pub const BITMAP: Self = Self(10);
     /// Binary fuse filter (reserved).
     pub const BINARY_FUSE: Self = Self(11);

@@ -171,7 +171,7 @@ impl ScalableCuckooBuilder {
             lowest,
             keys,
             of: if self.layout.is_some() { OF_LAYOUT } else { OF_ANY },
-            instead: "use a ScalableBloom, or allow one layer only",
+            instead: "use a ScalableBloom, or one that never grows (a CuckooFilter)",
         }
     }
 
