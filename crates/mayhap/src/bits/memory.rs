@@ -2,7 +2,8 @@
 //!
 //! Large pieces come straight from the operating system: their pages are zero without being touched, and they are
 //! aligned to and advised for huge pages, which is worth 1.15 to 1.4 times on random reads because fewer lookups miss
-//! the TLB. Small ones, and all without `std`, come from the global allocator.
+//! the TLB. Only the last part of a piece is in ordinary pages where a huge one would be mostly empty. Small ones, and
+//! all without `std`, come from the global allocator.
 
 #![allow(unsafe_code)]
 
@@ -74,14 +75,14 @@ impl BlockMemory {
     fn pages(len: usize, bytes: usize, pages: Pages) -> Option<Self> {
         // Room to start at a multiple of the huge page. What is never touched costs address space, not memory.
         let mut map = memmap2::MmapMut::map_anon(bytes.checked_add(HUGE_PAGE)?).ok()?;
+        let offset = map.as_ptr().align_offset(HUGE_PAGE).min(HUGE_PAGE);
         #[cfg(target_os = "linux")]
         if pages == Pages::Huge {
             // Refused by kernels built without huge pages; ordinary pages do as well.
-            let _ = map.advise(memmap2::Advice::HugePage);
+            let _ = map.advise_range(memmap2::Advice::HugePage, offset, in_huge_pages(bytes));
         }
         #[cfg(not(target_os = "linux"))]
         let _ = pages;
-        let offset = map.as_ptr().align_offset(HUGE_PAGE).min(HUGE_PAGE);
         let start = NonNull::from(map.get_mut(offset..offset + bytes)?).cast::<Block>();
         Some(Self { start, len, backing: Backing::Pages { _map: map } })
     }
@@ -139,6 +140,17 @@ pub enum Pages {
 #[cfg(all(feature = "std", unix))]
 const HUGE_PAGE: usize = 2 << 20;
 
+/// How many bytes of a piece, from its start on, are asked for in huge pages. A huge page is taken whole when the first of
+/// its bytes is written: the last would make a filter of 2.1 MB take 4.2. So it is asked for only if what it adds is little
+/// beside the piece; the rest, less than a huge page, is in ordinary ones, few enough for the TLB.
+#[cfg(all(feature = "std", target_os = "linux"))]
+fn in_huge_pages(bytes: usize) -> usize {
+    const MOST_ADDED: usize = 16;
+    let whole = bytes - bytes % HUGE_PAGE;
+    let added = (HUGE_PAGE - bytes % HUGE_PAGE) % HUGE_PAGE;
+    if added <= bytes / MOST_ADDED { bytes } else { whole }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,6 +165,23 @@ mod tests {
             assert!(memory.blocks().iter().all(|block| *block == Block::default()));
             memory.blocks_mut().fill(Block([u64::MAX; 8]));
             assert!(memory.blocks().iter().all(|block| *block == Block([u64::MAX; 8])));
+        }
+    }
+
+    #[cfg(all(feature = "std", target_os = "linux"))]
+    #[test]
+    fn the_last_huge_page_adds_little() {
+        for bytes in
+            [HUGE_PAGE, HUGE_PAGE + 64, 2_150_000, 3 << 20, 5_000_000, 33_000_000, 1 << 30, (1 << 30) + 64]
+        {
+            let huge = in_huge_pages(bytes);
+            assert!(huge >= HUGE_PAGE && huge <= bytes && bytes - huge < HUGE_PAGE, "{bytes}: {huge}");
+            let taken = huge.next_multiple_of(HUGE_PAGE) + (bytes - huge);
+            assert!(taken <= bytes + bytes / 16, "{bytes}: {taken}");
+        }
+        // Of a large filter all, and of one that ends just below the end of a page.
+        for bytes in [HUGE_PAGE, (4 << 20) - 64, (64 << 20) + 64] {
+            assert_eq!(in_huge_pages(bytes), bytes);
         }
     }
 
