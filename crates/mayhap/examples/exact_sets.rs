@@ -11,12 +11,15 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "everything here is small")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::{BTreeSet, HashSet};
 use std::hint::black_box;
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
+use held::HELD;
 use mayhap::{Bitmap, BloomFilter, Error};
+
+#[path = "../tests/held/mod.rs"]
+mod held;
 
 /// From this size on the blocks of filters and dense bitmaps come from the operating system, unseen by the allocator.
 const FROM_SYSTEM: u64 = 2 << 20;
@@ -162,39 +165,4 @@ fn text(number: u64) -> String {
     // Formatting leaves spare room, which isn't the set's.
     text.shrink_to_fit();
     text
-}
-
-/// Bytes held from the heap, as they were asked for: without what an allocator adds.
-static HELD: AtomicI64 = AtomicI64::new(0);
-
-struct Counting;
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-// SAFETY: everything is passed on to the system's allocator; beside that a number is counted.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        HELD.fetch_add(layout.size() as i64, Relaxed);
-        // SAFETY: the caller keeps the same promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        HELD.fetch_add(layout.size() as i64, Relaxed);
-        // SAFETY: as above.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size() as i64, Relaxed);
-        // SAFETY: as above.
-        unsafe { System.dealloc(start, layout) }
-    }
-
-    unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        HELD.fetch_add(size as i64 - layout.size() as i64, Relaxed);
-        // SAFETY: as above.
-        unsafe { System.realloc(start, layout, size) }
-    }
 }

@@ -4,29 +4,35 @@ use std::sync::PoisonError;
 
 use mayhap_commands::Value;
 
-/// What the vectors and nodes of trees inside of a value take beside what they hold. They have room for more than the one
-/// layer, link or container that most values have. Measured: `tests/memory.rs` compares with what the system gave.
+/// What values can't know of themselves. Measured: `tests/counted.rs` compares with what the allocator was asked for, and
+/// `tests/memory.rs` with what the system gave.
 mod reserve {
-    pub(super) const BLOOM: u64 = 200;
-    pub(super) const REDIS_BLOOM: u64 = 700;
-    pub(super) const CUCKOO: u64 = 350;
-    pub(super) const BITMAP: u64 = 450;
+    /// What an allocator adds to the blocks of a layer, which are aligned to cache lines.
+    pub(super) const BLOCKS: u64 = 64;
+    /// The room of the tree that most bitmaps have one map in.
+    pub(super) const BITMAP: u64 = 310;
 }
 
 /// The bytes of a value in memory, without its key. Takes its lock, if it has one, for a moment.
 #[must_use]
 pub fn size_of(value: &Value) -> u64 {
     match value {
-        Value::Bloom(filter) => filter.memory_bytes() + reserve::BLOOM,
+        // Blocks and locks.
+        Value::Bloom(filter) => filter.memory_bytes() + 2 * reserve::BLOCKS * filter.layer_count() as u64,
         Value::RedisBloom(filter) => {
-            filter.read().unwrap_or_else(PoisonError::into_inner).memory_usage() + reserve::REDIS_BLOOM
+            let filter = filter.read().unwrap_or_else(PoisonError::into_inner);
+            filter.memory_bytes() + reserve::BLOCKS * filter.links().len() as u64
         }
         Value::Cuckoo(filter) => {
-            filter.read().unwrap_or_else(PoisonError::into_inner).filter.len_bytes() + reserve::CUCKOO
+            let filter = &filter.read().unwrap_or_else(PoisonError::into_inner).filter;
+            filter.memory_bytes() + reserve::BLOCKS * filter.layer_count() as u64
         }
-        Value::RedisCuckoo(filter) => filter.read().unwrap_or_else(PoisonError::into_inner).memory_bytes(),
+        Value::RedisCuckoo(filter) => {
+            let filter = filter.read().unwrap_or_else(PoisonError::into_inner);
+            filter.memory_bytes() + reserve::BLOCKS * filter.sub_filters()
+        }
         Value::Bitmap(bits) => {
-            bits.read().unwrap_or_else(PoisonError::into_inner).set.len_bytes() + reserve::BITMAP
+            bits.read().unwrap_or_else(PoisonError::into_inner).set.memory_bytes() + reserve::BITMAP
         }
     }
 }

@@ -353,6 +353,29 @@ impl<S: Blocks> Bitmap<S> {
         }
     }
 
+    /// Bytes of memory with that spare room, and about what an allocator adds to each array. After many numbers were
+    /// removed it can be many times [`len_bytes`](Self::len_bytes): arrays keep their room. A clone has none to spare.
+    ///
+    /// ```
+    /// use mayhap::Bitmap;
+    ///
+    /// let mut numbers = Bitmap::sparse();
+    /// for number in 0..4_000 {
+    ///     numbers.insert(number)?;
+    /// }
+    /// numbers.remove_range(100..);
+    /// assert!(numbers.len_bytes() < 300 && numbers.memory_bytes() > 8_000);
+    /// assert!(numbers.clone().memory_bytes() < 500);
+    /// # Ok::<(), mayhap::Error>(())
+    /// ```
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        match &self.form {
+            Form::Dense(dense) => dense.len_bytes(),
+            Form::Sparse(map) => sparse::memory_bytes(map),
+        }
+    }
+
     /// An empty bitmap of the same form and universe.
     ///
     /// # Errors

@@ -102,6 +102,27 @@ pub(super) fn len_bytes(map: &RoaringTreemap) -> u64 {
         .sum()
 }
 
+/// Bytes of memory with what vectors keep in reserve, and what an allocator adds to each of them.
+pub(super) fn memory_bytes(map: &RoaringTreemap) -> u64 {
+    map.bitmaps()
+        .map(|(_, bitmap)| {
+            let statistics = bitmap.statistics();
+            let containers = u64::from(statistics.n_containers);
+            // How long the list of containers could be is the one thing that isn't told.
+            MAP_BYTES
+                + containers.next_power_of_two().max(4) * CONTAINER_BYTES
+                + containers * OF_ALLOCATOR
+                // The crate reckons four bytes for each number there is room for, and takes two.
+                + statistics.n_bytes_array_containers / 2
+                + u64::from(statistics.n_bitset_containers) * CONTAINER_BITMAP_BYTES
+                + statistics.n_bytes_run_containers
+        })
+        .sum()
+}
+
+/// What an allocator adds to a piece of memory: its own notes, and rounding up.
+const OF_ALLOCATOR: u64 = 16;
+
 /// Refuses a range that takes more memory than can be had. `roaring` has no way to fail: the program would end.
 pub(super) fn check_memory(first: u64, last: u64) -> Result<(), AllocError> {
     // A container of one run, and a list of containers in which there may be as much room again.

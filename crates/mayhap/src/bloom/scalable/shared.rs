@@ -310,9 +310,10 @@ impl SharedScalableBloom {
     /// In a small filter most of them are not blocks.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
-        let locks = |layer: &SharedLayer| layer.filter.storage().stripes.len_bytes();
-        let of_layer = |layer| size_of::<OnceLock<SharedLayer>>() as u64 + locks(layer);
-        self.len_bytes() + self.oldest_first().map(of_layer).sum::<u64>()
+        let of_layer =
+            |layer: &SharedLayer| layer.filter.len_bytes() + layer.filter.storage().stripes.len_bytes();
+        let places = (self.layers.places() * size_of::<OnceLock<SharedLayer>>()) as u64;
+        places + self.oldest_first().map(of_layer).sum::<u64>()
     }
 
     /// How many times larger each layer is than the one before it.
@@ -453,6 +454,11 @@ impl Layers {
         self.count.load(Ordering::Acquire)
     }
 
+    /// How many there is room for.
+    fn places(&self) -> usize {
+        self.count().checked_ilog2().map_or(0, |segments| (2 << segments) - 1)
+    }
+
     #[inline]
     fn get(&self, index: usize) -> Option<&SharedLayer> {
         let (segment, place) = place(index);
@@ -498,6 +504,17 @@ mod tests {
         let places: std::collections::BTreeSet<_> = (0..MAX_LAYERS as usize).map(place).collect();
         assert_eq!(places.len(), MAX_LAYERS as usize);
         assert!(places.iter().all(|(segment, place)| *segment < SEGMENTS && *place < 1 << segment));
+    }
+
+    #[test]
+    fn places_are_those_of_all_segments() {
+        let filter = ScalableBloom::builder().keys(1).rate(0.1).expansion(1).build().unwrap().into_shared();
+        for key in 0..40u32 {
+            filter.insert(&key).unwrap();
+            let segments = filter.layers.segments.iter().filter_map(OnceLock::get);
+            assert_eq!(filter.layers.places(), segments.map(|places| places.len()).sum::<usize>());
+        }
+        assert!(filter.layer_count() > 8);
     }
 
     #[test]

@@ -307,6 +307,12 @@ impl<S: Blocks> ScalableCuckoo<S> {
         self.layers.iter().map(|layer| layer.table.len_bytes()).sum()
     }
 
+    /// Bytes of memory that all of it takes, beside this value itself: lines, and what is known of each layer.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.len_bytes() + (self.layers.capacity() * size_of::<Layer<S>>()) as u64
+    }
+
     /// How fingerprints lie in the buckets of the first layer.
     #[must_use]
     pub fn layout(&self) -> CuckooLayout {

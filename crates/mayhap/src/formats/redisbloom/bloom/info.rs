@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::link::Link;
 use super::{RedisBloom, RedisLink, RedisRecipe};
 use crate::bits::Words;
 
@@ -46,8 +47,7 @@ impl<S: Words> RedisBloom<S> {
     }
 
     /// The size that `BF.INFO` tells, and to which `MEMORY USAGE` adds the key: 32 bytes for the chain, 64 and the bits
-    /// for each link. Memory that an allocator rounds up isn't in it; [`len_bytes`](Self::len_bytes) is what the bits
-    /// take here.
+    /// for each link. [`memory_bytes`](Self::memory_bytes) is what the filter takes here.
     #[must_use]
     pub fn memory_usage(&self) -> u64 {
         CHAIN_BYTES + LINK_BYTES * self.links.len() as u64 + self.data_bytes()
@@ -63,6 +63,13 @@ impl<S: Words> RedisBloom<S> {
     #[must_use]
     pub fn len_bytes(&self) -> u64 {
         self.links.iter().map(|link| link.filter.len_bytes()).sum()
+    }
+
+    /// Bytes of memory that all of it takes, beside this value itself: bits, and what is known of each link. In a filter of
+    /// many small links half of them are not bits.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.len_bytes() + (self.links.capacity() * size_of::<Link<S>>()) as u64
     }
 
     /// The rate at which the filter, as it is now, answers yes for absent items: no link may err.

@@ -256,7 +256,10 @@ impl<S: Words> RedisBloom<S> {
     }
 
     fn push(&mut self, link: Link<S>) -> Result<(), AllocError> {
-        self.links.try_reserve(1).map_err(|_| AllocError { bytes: size_of::<Link<S>>() as u64 })?;
+        // Most filters have one link all their lives, and a list that grows begins with room for four.
+        let room =
+            if self.links.is_empty() { self.links.try_reserve_exact(1) } else { self.links.try_reserve(1) };
+        room.map_err(|_| AllocError { bytes: size_of::<Link<S>>() as u64 })?;
         self.links.push(link);
         Ok(())
     }
