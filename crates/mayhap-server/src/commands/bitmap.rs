@@ -29,6 +29,9 @@ const MOST_A_BIT_TAKES: u64 = 16 << 10;
 /// The bytes of a set are counted after at most so many new bits: counting looks at all its containers.
 const WEIGH_AFTER: u64 = 256;
 
+/// The spare bytes that a set is left with, however few bits it has.
+const ALWAYS_KEPT: u64 = 1 << 10;
+
 const BAD_OFFSET: &str = "ERR bit offset is not an integer or out of range";
 const BAD_VALUE: &str = "ERR bit is not an integer or out of range";
 
@@ -115,6 +118,9 @@ fn set(context: &Context<'_>, key: &[u8], offset: u64, value: bool) -> Result<Ou
     let is_changed = before != value || length > bits.bytes;
     bits.bytes = length;
     let is_to_be_weighed = before != value && is_due(bits.set.len());
+    if !value && before && bits.set.len().is_multiple_of(step(bits.set.len())) {
+        give_back_room(&mut bits.set);
+    }
     drop(bits);
     if is_changed {
         keyspace.note_change(key);
@@ -129,8 +135,23 @@ fn set(context: &Context<'_>, key: &[u8], offset: u64, value: bool) -> Result<Ou
 /// Whether the bytes of a set that has come to so many bits are to be counted. Each of a few bits may have a container of
 /// its own, and there may be many such sets: so those are counted more often, and never a quarter of their bits behind.
 const fn is_due(bits: u64) -> bool {
-    let step = (bits / 8).next_power_of_two();
+    let step = step(bits);
     bits.is_multiple_of(if step < WEIGH_AFTER { step } else { WEIGH_AFTER })
+}
+
+/// An eighth of the bits, or up to a quarter.
+const fn step(bits: u64) -> u64 {
+    (bits / 8).next_power_of_two()
+}
+
+/// Lets go of the room that cleared bits leave behind, once it is more than twice what the others need. Setting bits one by
+/// one leaves up to as much room as they need, so a set that is cleared and set in turns isn't copied each time. To be
+/// called now and then: it looks at all containers.
+fn give_back_room(set: &mut Bitmap) {
+    if set.memory_bytes() > ALWAYS_KEPT + 3 * set.len_bytes() {
+        // A copy has no spare room.
+        *set = set.clone();
+    }
 }
 
 fn get_bit(context: &mut Context<'_>, words: &[&[u8]]) -> Outcome {
