@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::keyspace::{Flag, Keyspace};
 
-/// What a command, a word of it, and a watched key take beside their bytes.
-const COMMAND_BYTES: usize = 32;
-const WORD_BYTES: usize = 32;
+/// What a command, a word of it, and a watched key take beside their bytes: pointers to them, and what an allocator adds.
+const COMMAND_BYTES: usize = 48;
+const WORD_BYTES: usize = 40;
 const WATCHED_BYTES: usize = 192;
 
 /// Commands that wait for `EXEC`.
