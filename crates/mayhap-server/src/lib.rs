@@ -34,6 +34,7 @@ mod shared;
 pub mod slowlog;
 pub mod statistics;
 mod transaction;
+mod trim;
 mod wait;
 mod worker;
 

@@ -97,6 +97,11 @@ pub(crate) struct Aside {
 pub(crate) struct Buffers(AtomicU64);
 
 impl Shared {
+    /// The bytes of keys, values, transfers under way and clients' buffers.
+    pub(crate) fn used_bytes(&self) -> u64 {
+        self.keyspace.used_bytes() + self.transfers.bytes() + self.buffers.bytes()
+    }
+
     pub(crate) fn new(
         settings: Settings,
         local_addr: SocketAddr,

@@ -126,7 +126,7 @@ fn memory(context: &Context<'_>, lines: &mut Lines) {
     let shared = context.shared;
     let (dataset, transfers, buffers) =
         (shared.keyspace.used_bytes(), shared.transfers.bytes(), shared.buffers.bytes());
-    lines.add_bytes("used_memory", dataset + transfers + buffers);
+    lines.add_bytes("used_memory", shared.used_bytes());
     let process = Process::now();
     if let Some(resident) = process.resident_bytes {
         lines.add_bytes("used_memory_rss", resident);
