@@ -79,7 +79,7 @@ fn grown_values_are_counted_as_what_they_take() {
             let (each, ratio) = (taken / KEYS as f64, counted / taken);
             println!("{layout}, {first}, {} more: {each:.0} taken for each, {ratio:.2} counted", more.len());
             of_cases.push(taken);
-            assert!((0.85..1.2).contains(&ratio), "{layout}, {first}, {} more: {ratio:.2}", more.len());
+            assert!((0.85..1.25).contains(&ratio), "{layout}, {first}, {} more: {ratio:.2}", more.len());
         }
         // The last two are bitmaps of the same bits, all but a fiftieth of which were cleared in the second.
         let [.., filled, cleared] = of_cases[..] else { unreachable!("there are eight") };

@@ -8,7 +8,7 @@ use mayhap_commands::Value;
 /// `tests/memory.rs` with what the system gave.
 mod reserve {
     /// What an allocator adds to the blocks of a layer, which are aligned to cache lines.
-    pub(super) const BLOCKS: u64 = 64;
+    pub(super) const BLOCKS: u64 = 96;
     /// The room of the tree that most bitmaps have one map in.
     pub(super) const BITMAP: u64 = 310;
 }
