@@ -163,9 +163,9 @@ fn add_all(
         };
         added.has_changed |= !digests.is_empty();
         added.new += filter.insert_hashes(digests).map_err(explain)?;
-        Ok(())
+        Ok::<(), Failure>(())
     };
-    let spool = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut spool = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
     progress.finish();
     spool.give(arguments.copies, arguments.how.summary.quiet(), insert)?;
     Ok(added)

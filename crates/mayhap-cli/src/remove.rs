@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let mut change = arguments.how.open(&arguments.filter)?;
     refuse_what_cannot_remove(arguments, &change.filter)?;
     let progress = Progress::beside_nothing(inputs.total_bytes(), !arguments.how.summary.quiet());
-    let (spool, mut found) = ask(arguments, reader, &progress, &change.filter)?;
+    let (mut spool, mut found) = ask(arguments, reader, &progress, &change.filter)?;
     progress.finish();
     let mut is_held_back = arguments.strict && found.absent.count() > 0;
     if !is_held_back {
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             let removed = change.filter.remove_hashes(digests)?;
             found.removed += removed;
             found.taken += digests.len() as u64 - removed;
-            Ok(())
+            Ok::<(), Failure>(())
         };
         spool.give(arguments.copies, arguments.how.summary.quiet(), remove)?;
         // Only now is it known of keys that come more often than they are there, or that looked like others.

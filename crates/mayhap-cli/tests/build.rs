@@ -170,6 +170,61 @@ fn copies_are_told_from_keys() {
     fails(&planned("d-left", "6"), &numbered_lines(12), "12 different keys, 100% more");
 }
 
+/// Copies of a key have only its two buckets. A filter to measure has room for them, and where that is impossible, what is
+/// advised works.
+#[test]
+fn copies_get_the_room_they_need() {
+    let directory = Directory::new("build-room-for-copies");
+    let path = format!("{}/filter", directory.path());
+    for (keys, copies) in
+        [(1_000, 2), (1_000, 3), (1_000, 4), (1_000, 8), (20_000, 2), (20_000, 4), (20_000, 6)]
+    {
+        let input = numbered_lines(keys).repeat(copies);
+        let arguments = |more: &[&str]| {
+            let arguments = ["--kind", "cuckoo", "--copies", "--force", "-o", &path];
+            [&arguments[..], more].concat().into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let made = |more: &[&str]| {
+            let arguments = arguments(more);
+            build(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), &input);
+            let filter = AnyFilter::open(&path).unwrap();
+            assert_eq!(filter.planned_rate(), 0.01);
+            let counted = (0..keys).all(|i| {
+                filter.count_hash(filter.hash(&format!("https://example.org/{i}"))).unwrap() >= copies as u64
+            });
+            assert!(counted, "{copies} copies of {keys} keys");
+        };
+        made(&[]);
+        let few = keys.to_string();
+        made(&["-n", &few, "--grow"]);
+        // Too few are planned for the lines, and then as many as there are lines.
+        for planned in [keys, keys * copies as u64] {
+            let planned = planned.to_string();
+            let given = arguments(&["-n", &planned]);
+            let given: Vec<&str> = ["build"].into_iter().chain(given.iter().map(String::as_str)).collect();
+            let output = mayhap(&given, &input);
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            if output.status.success() {
+                continue;
+            }
+            assert!(!text.contains("--over-plan"), "{text}");
+            let advice = text.split("give -n ").nth(1).expect("advice").split([',', '\n']).next().unwrap();
+            assert_ne!(advice, planned, "{text}");
+            made(&["-n", advice]);
+        }
+    }
+    let often = numbered_lines(1_000).repeat(9);
+    let arguments = |kind| ["build", "--copies", "--force", "-o", &path, "--kind", kind];
+    fails(
+        &arguments("cuckoo"),
+        &often,
+        "the copies of a key have only its two buckets, and even a table planned for",
+    );
+    fails(&[&arguments("cuckoo")[..], &["-n", "1k"]].concat(), &often, "take --kind counting or d-left");
+    fails(&arguments("d-left"), &often, "give more --counter-bits");
+    build(&[&arguments("d-left")[1..], &["--counter-bits", "4"]].concat(), &often);
+}
+
 /// How low a rate can be depends on the number of keys, so one that is advised before they are counted could fail.
 #[test]
 fn a_rate_that_is_advised_is_one_that_works() {

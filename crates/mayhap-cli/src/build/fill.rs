@@ -15,6 +15,7 @@ use mayhap::filter::Census;
 use mayhap::{Bitmap, Digest, InsertError};
 
 use super::bits::{BitFilter, Setter};
+use super::copies::{self, Table};
 use super::plan::Load;
 use super::recipe::{Recipe, Way};
 use super::{Arguments, plan};
@@ -36,6 +37,27 @@ pub(super) struct Job<'a> {
     pub(super) recipe: &'a Recipe,
     pub(super) inputs: &'a Inputs,
     pub(super) threads: usize,
+}
+
+/// A filter that all digests went into.
+#[derive(Debug)]
+struct Fitting {
+    table: Table,
+    filter: FilterFile,
+    inserted: u64,
+}
+
+/// Why filling one came to an end.
+#[derive(Debug)]
+enum Stopped {
+    Refused(Refused),
+    Failed(Failure),
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
 }
 
 /// A filter that holds all keys.
@@ -96,13 +118,13 @@ impl Job<'_> {
         let spool =
             Mutex::new(Spool::new(if can_read_again { Beyond::Forget } else { self.beside_output() }));
         let (tally, count) = self.read_and_count(self.threads, |digests| lock(&spool).push(digests))?;
-        let spool = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut spool = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
 
         let filter = BitFilter::new(self.recipe.make(self.planned(count).max(1))?, self.threads)?;
         if spool.is_complete() {
             spool.for_each(|digests| {
                 filter.set_many(digests, self.threads);
-                Ok(())
+                Ok::<(), Failure>(())
             })?;
         } else {
             let again = self.read_and_set(&filter)?;
@@ -125,36 +147,81 @@ impl Job<'_> {
         // Copies go in as they come, so they come in one order.
         let threads = if copies { 1 } else { self.threads };
         let (tally, mut count) = self.read_and_count(threads, |digests| lock(&spool).push(digests))?;
-        let spool = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut spool = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
         let load = Load::new(self.arguments, self.recipe, count, tally.lines);
 
         let refusal = plan::check_count(self.arguments, self.recipe, load, None).err();
-        let keys = match refusal {
+        let planned = match refusal {
             None => self.planned(load.count()).max(1),
             // More room helps, unless there are more copies of a key than any has room for: so it is tried.
             Some(_) if copies => load.count().at_most(),
             Some(refusal) => return Err(refusal),
         };
-        let mut filter = FilterFile::Filter(self.recipe.make(keys)?);
-        let mut inserted = 0;
-        let insert = |digests: &[Digest]| {
-            inserted += digests.len() as u64;
-            filter.insert_hashes(digests).map(drop).map_err(|error| match error {
-                Refused::Key { error: InsertError::Full, .. } => plan::full(load, keys),
-                other => {
-                    let hash = |key: &[u8]| Ok(self.recipe.hasher.digest(key));
-                    explain_by_name(&other, self.inputs, &self.arguments.key_options, hash)
-                }
-            })
-        };
-        spool.give(copies, self.arguments.summary.quiet(), insert)?;
-        if let Some(refusal) = refusal {
-            return Err(refusal);
+        let fitting = self.first_that_fits(&mut spool, load, planned)?;
+        if refusal.is_some() {
+            plan::check_count(self.arguments, self.recipe, load.with_room_for(fitting.table.keys), None)?;
+        }
+        if self.is_bound() && fitting.table.keys > planned {
+            return Err(plan::full_of_copies(load, planned, fitting.table.keys));
         }
         if !copies {
-            count = Count::Exactly(inserted);
+            count = Count::Exactly(fitting.inserted);
         }
-        Ok(Built::new(filter, tally, Some(count)))
+        Ok(Built::new(fitting.filter, tally, Some(count)))
+    }
+
+    /// The filter for so many keys with all digests in it; where copies don't fit, the smallest in which they do.
+    fn first_that_fits(&self, spool: &mut Spool, load: Load, planned: u64) -> Result<Fitting, Failure> {
+        let tables = if load.is_with_copies() && !self.recipe.grows() {
+            copies::tables(planned, self.is_bound(), load.count().at_most(), self.recipe.rate)
+        } else {
+            vec![Table::smallest(planned)]
+        };
+        let mut refused: Option<Refused> = None;
+        let mut most_keys = planned;
+        for table in tables {
+            let most_copies = table.layout.map(|layout| 2 * u64::from(layout.entries_per_bucket()));
+            if let Some(Refused::Key { error: InsertError::TooManyCopies { limit }, .. }) = refused
+                && most_copies.is_none_or(|most| most <= limit)
+            {
+                continue;
+            }
+            match self.fill(spool, table) {
+                Ok(fitting) => return Ok(fitting),
+                Err(Stopped::Refused(
+                    why @ Refused::Key {
+                        error: InsertError::Full | InsertError::TooManyCopies { .. }, ..
+                    },
+                )) => {
+                    most_keys = most_keys.max(table.keys);
+                    refused = Some(why);
+                }
+                Err(Stopped::Refused(why)) => return Err(explain_insert(&why)),
+                // There may be no memory for what would be larger than was asked for.
+                Err(Stopped::Failed(_)) if refused.is_some() => break,
+                Err(Stopped::Failed(failure)) => return Err(failure),
+            }
+        }
+        Err(match refused {
+            Some(Refused::Key { error: InsertError::Full, .. }) | None => {
+                plan::full(self.arguments, load, planned, most_keys)
+            }
+            Some(why) => {
+                let hash = |key: &[u8]| Ok(self.recipe.hasher.digest(key));
+                explain_by_name(&why, self.inputs, &self.arguments.key_options, hash)
+            }
+        })
+    }
+
+    /// Puts all digests into such a filter.
+    fn fill(&self, spool: &mut Spool, table: Table) -> Result<Fitting, Stopped> {
+        let mut filter = FilterFile::Filter(self.recipe.make_table(table)?);
+        let mut inserted = 0;
+        spool.give(self.arguments.copies, self.arguments.summary.quiet(), |digests| {
+            inserted += digests.len() as u64;
+            filter.insert_hashes(digests).map(drop).map_err(Stopped::Refused)
+        })?;
+        Ok(Fitting { table, filter, inserted })
     }
 
     /// Lets the keys pass in order.
@@ -200,6 +267,11 @@ impl Job<'_> {
         }
         let count = Count::Exactly(filter.estimated_len().unwrap_or(0));
         Ok(Built::new(filter, tally, Some(count)))
+    }
+
+    /// Whether it is to be made for so many keys and no more.
+    fn is_bound(&self) -> bool {
+        self.arguments.keys.is_some() && !self.arguments.grow
     }
 
     /// The keys to make the filter for, when so many were counted.

@@ -4,12 +4,14 @@
 //! recipe    which filter, and how it hashes
 //! settings  what only some kinds are made by
 //! bits      Bloom filters, filled by many threads
+//! copies    tables with room for them
 //! fill      from the keys to the filter, one way for each sort of kind
 //! plan      more keys than planned?
 //! summary   what came of it
 //! ```
 
 mod bits;
+mod copies;
 mod fill;
 mod plan;
 mod recipe;
@@ -74,7 +76,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     grow: bool,
 
-    /// If there are more keys than -n, put them in all the same, at a worse rate
+    /// If there are more keys than -n, put them in all the same, at a worse rate; cuckoo and d-left take hardly any more
     #[arg(long, conflicts_with = "grow")]
     over_plan: bool,
 
@@ -131,8 +133,11 @@ Some kinds have settings of their own: --counter-bits (counting, d-left) for key
 --hidden-rate (dual), --expansion (scalable, scalable-cuckoo) and --when-full (scalable).
 
 More keys than -n: up to --margin more are accepted, and said. Above that nothing is written, unless --grow makes the \
-filter larger or --over-plan accepts the rate that comes of it, as --when-full saturate does. scalable and \
-scalable-cuckoo grow by themselves.
+filter larger or --over-plan accepts the rate that comes of it, as --when-full saturate does; cuckoo and d-left are full a \
+few percent above -n all the same. scalable and scalable-cuckoo grow by themselves.
+
+Copies: those of a key have only its two buckets in a cuckoo filter, which is therefore planned for more keys than there are \
+lines, unless -n is given without --grow. For keys that come often take d-left or counting.
 
 To remember each digest once, kinds other than bloom, classic and bitmap put digests aside: 8 bytes for each line \
 above 64 MiB, in a file without a name beside the output, or in the directory of TMPDIR.

@@ -8,7 +8,7 @@ use super::recipe::{Recipe, Way};
 use super::summary::Summary;
 use crate::digests::Count;
 use crate::failure::Failure;
-use crate::numbers::{format_rate, group_digits, parse_rate};
+use crate::numbers::{counted, format_rate, group_digits, parse_rate};
 
 /// Reads a margin: 10%, 0.1 or 0.
 pub(super) fn parse_margin(text: &str) -> Result<f64, String> {
@@ -24,6 +24,8 @@ pub(super) fn parse_margin(text: &str) -> Result<f64, String> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     count: Count,
+    /// Keys to plan for, so that they fit.
+    room: u64,
     with_copies: bool,
 }
 
@@ -31,7 +33,17 @@ impl Load {
     /// Of so many different keys on so many lines.
     pub(super) fn new(arguments: &Arguments, recipe: &Recipe, keys: Count, lines: u64) -> Self {
         let with_copies = arguments.copies && recipe.kind.gives_room_to_copies();
-        Self { count: if with_copies { Count::Exactly(lines) } else { keys }, with_copies }
+        let count = if with_copies { Count::Exactly(lines) } else { keys };
+        Self { count, room: count.at_most(), with_copies }
+    }
+
+    /// The same, when it is known that it fits where so many were planned.
+    pub(super) fn with_room_for(self, keys: u64) -> Self {
+        Self { room: keys, ..self }
+    }
+
+    pub(super) fn is_with_copies(self) -> bool {
+        self.with_copies
     }
 
     pub(super) fn count(self) -> Count {
@@ -87,32 +99,62 @@ pub(super) fn check_count(
     }
     let more = (count.get() as f64 / keys as f64 - 1.0) * 100.0;
     let accept = match rate {
+        // No rate makes room in a table that is full.
+        _ if recipe.kind.has_an_end() => String::new(),
         _ if recipe.when_full() == Some(Growth::Refuse) => {
-            format!("--when-full saturate to take them at a worse rate than {}", format_rate(recipe.rate))
+            format!(
+                ", or --when-full saturate to take them at a worse rate than {}",
+                format_rate(recipe.rate)
+            )
         }
         Some(rate) => format!(
-            "--over-plan to accept a rate of {} instead of {}",
+            ", or --over-plan to accept a rate of {} instead of {}",
             format_rate(rate),
             format_rate(recipe.rate)
         ),
-        None => format!("--over-plan to try it, at a worse rate than {}", format_rate(recipe.rate)),
+        None => format!(", or --over-plan to try it, at a worse rate than {}", format_rate(recipe.rate)),
     };
     Err(Failure::Message(format!(
-        "{}, {more:.0}% more than the {} planned; nothing was written: give -n {}, or --grow to make room for all, or \
-         {accept}",
+        "{}, {more:.0}% more than the {} planned; nothing was written: give -n {}, or --grow to make room for all{accept}",
         load.text(),
         group_digits(keys),
-        count.at_most(),
+        load.room,
     )))
 }
 
-/// What to say when a filter can't take all keys.
-pub(super) fn full(load: Load, keys: u64) -> Failure {
+/// What to say when a filter for so many keys can't take all. `most_keys` is what the largest that was tried is for.
+pub(super) fn full(arguments: &Arguments, load: Load, keys: u64, most_keys: u64) -> Failure {
+    if load.with_copies {
+        return Failure::Message(format!(
+            "{}, don't fit: the copies of a key have only its two buckets, and even a table planned for {} is full; nothing \
+             was written: take --kind counting or d-left with --counter-bits for so many copies, or leave out --copies",
+            load.text(),
+            counted(most_keys, "key"),
+        ));
+    }
+    if arguments.copies && load.room <= keys {
+        return Failure::Message(format!(
+            "the filter is full: a key that comes more often than its counter counts takes several, and {} planned leave no room \
+             for that; nothing was written: give more --counter-bits (4 count to 16, 8 to 256)",
+            counted(keys, "key"),
+        ));
+    }
+    // Of so many as were planned, one may be refused by a chance that another size doesn't repeat.
+    let enough = if load.room > keys { load.room } else { keys.saturating_add(keys / 10 + 1) };
     Failure::Message(format!(
-        "the filter is full: {}, and {} planned; nothing was written: give -n {}, or --grow",
+        "the filter is full: {}, and {} planned; nothing was written: give -n {enough}",
         load.text(),
         group_digits(keys),
-        load.count.at_most(),
+    ))
+}
+
+/// What to say when copies don't fit where so many keys are planned, and do where more are.
+pub(super) fn full_of_copies(load: Load, keys: u64, enough: u64) -> Failure {
+    Failure::Message(format!(
+        "the filter is full: {}, and {} planned, but the copies of a key have only its two buckets; nothing was written: give \
+         -n {enough}, or --grow",
+        load.text(),
+        group_digits(keys),
     ))
 }
 

@@ -13,6 +13,7 @@ use mayhap::{
 
 use super::Arguments;
 use super::bits::is_sorted_for;
+use super::copies::Table;
 use super::settings::Settings;
 use crate::failure::Failure;
 
@@ -89,6 +90,11 @@ impl KindName {
     /// Whether another copy takes as much room as another key.
     pub(super) fn gives_room_to_copies(self) -> bool {
         matches!(self, Self::Cuckoo | Self::ScalableCuckoo)
+    }
+
+    /// Whether it takes hardly more keys than it was planned for, at any rate.
+    pub(super) fn has_an_end(self) -> bool {
+        matches!(self, Self::Cuckoo | Self::DLeft)
     }
 }
 
@@ -193,6 +199,15 @@ impl Recipe {
     /// The empty filter for so many keys. Of the bitmap, which isn't one, there is none.
     pub(super) fn make(&self, keys: u64) -> Result<AnyFilter, Failure> {
         self.empty(keys).map_err(|error| self.explain(error, true))
+    }
+
+    /// The same, in a table of a layout that was chosen.
+    pub(super) fn make_table(&self, table: Table) -> Result<AnyFilter, Failure> {
+        let Table { keys, layout } = table;
+        let Some(layout) = layout else { return self.make(keys) };
+        let builder = CuckooFilter::builder().keys(keys).rate(self.rate).layout(layout);
+        let filter = builder.hasher(self.hasher.clone()).build();
+        filter.map(AnyFilter::from).map_err(|error| self.explain(error, true))
     }
 
     fn empty(&self, keys: u64) -> Result<AnyFilter, mayhap::Error> {

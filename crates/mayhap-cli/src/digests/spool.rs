@@ -85,13 +85,14 @@ impl Spool {
         self.held.len() as u64 + self.file.as_ref().map_or(0, |file| file.digests)
     }
 
-    /// Gives all digests to be put into a filter, or taken out: each once, unless copies are wanted. Shows how far it is, unless it is to be quiet.
-    pub(crate) fn give(
-        self,
+    /// Gives all digests to be put into a filter, or taken out: each once, unless copies are wanted. Shows how far it is, unless
+    /// it is to be quiet. With copies they can be given again; otherwise each is there once from then on.
+    pub(crate) fn give<E: From<Failure>>(
+        &mut self,
         copies: bool,
         quiet: bool,
-        mut take: impl FnMut(&[Digest]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut take: impl FnMut(&[Digest]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let total = self.len();
         let progress = Progress::steps(total, !quiet);
         let mut done = 0;
@@ -113,13 +114,14 @@ impl Spool {
         result
     }
 
-    /// Gives all digests in the order they came, in large pieces.
-    pub(crate) fn for_each(
-        mut self,
-        mut take: impl FnMut(&[Digest]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let Some(mut file) = self.file.take() else { return take(&self.held) };
+    /// Gives all digests in the order they came, in large pieces. It can do so again.
+    pub(crate) fn for_each<E: From<Failure>>(
+        &mut self,
+        mut take: impl FnMut(&[Digest]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(file) = &mut self.file else { return take(&self.held) };
         file.write(&self.held)?;
+        // What it held is in the file, and its memory is for what is read from there.
         let mut held = std::mem::take(&mut self.held);
         held.clear();
         file.read(|digest| {
@@ -128,18 +130,18 @@ impl Spool {
                 take(&held)?;
                 held.clear();
             }
-            Ok(())
+            Ok::<(), E>(())
         })?;
         take(&held)
     }
 
     /// Gives each digest once, in an order that depends on nothing but the digests, and with each piece the number of
     /// repeats that were left out of it.
-    fn for_each_distinct(
-        mut self,
-        mut take: impl FnMut(&[Digest], u64) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let Some(mut file) = self.file.take() else {
+    fn for_each_distinct<E: From<Failure>>(
+        &mut self,
+        mut take: impl FnMut(&[Digest], u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(file) = &mut self.file else {
             let count = self.held.len();
             sort(&mut self.held);
             return take(&self.held, (count - self.held.len()) as u64);
@@ -161,7 +163,7 @@ impl Spool {
                         sort_at = self.most_held.max(held.len() * 2);
                     }
                 }
-                Ok(())
+                Ok::<(), E>(())
             })?;
             sort(&mut held);
             take(&held, count - held.len() as u64)?;
@@ -225,7 +227,7 @@ impl SpoolFile {
     }
 
     /// Reads all of it, from the beginning.
-    fn read(&mut self, mut take: impl FnMut(Digest) -> Result<(), Failure>) -> Result<(), Failure> {
+    fn read<E: From<Failure>>(&mut self, mut take: impl FnMut(Digest) -> Result<(), E>) -> Result<(), E> {
         let mut bytes = vec![0; READ_SIZE];
         self.file.seek(SeekFrom::Start(0)).map_err(|error| failed(&self.path, &error))?;
         let mut left = self.digests;
@@ -283,17 +285,19 @@ mod tests {
     fn nothing_is_lost_in_memory_or_in_a_file() {
         let digests = digests(5_000);
         for most_held in [64, 1_000, 4_999, 10_000] {
-            let spool = spool(most_held, &digests);
+            let mut spool = spool(most_held, &digests);
             assert!(spool.is_complete());
             assert_eq!(spool.file.is_some(), most_held < 5_000);
-            let mut all = Vec::new();
-            spool
-                .for_each(|piece| {
-                    all.extend_from_slice(piece);
-                    Ok(())
-                })
-                .unwrap();
-            assert_eq!(all, digests, "{most_held}");
+            for time in ["once", "and again"] {
+                let mut all = Vec::new();
+                spool
+                    .for_each(|piece| {
+                        all.extend_from_slice(piece);
+                        Ok::<(), Failure>(())
+                    })
+                    .unwrap();
+                assert_eq!(all, digests, "{most_held}, {time}");
+            }
         }
     }
 
@@ -307,7 +311,7 @@ mod tests {
                 .for_each_distinct(|piece, left_out| {
                     all.extend_from_slice(piece);
                     repeats += left_out;
-                    Ok(())
+                    Ok::<(), Failure>(())
                 })
                 .unwrap();
             assert_eq!(all.len() as u64 + repeats, digests.len() as u64);
