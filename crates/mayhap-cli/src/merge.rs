@@ -19,8 +19,8 @@ use crate::over_plan::{HidesTooMuch, HoldsTooMuch};
 /// Unite filters into one
 ///
 /// The result is the filter that all keys together would have given, bit for bit. For that the filters must be of one
-/// kind and must hash alike: the same hash function, seed and secret key, and the same rate. Sizes may differ by whole
-/// factors; the larger ones are folded to the smallest. Bitmaps can always be united.
+/// kind and must hash alike: the same hash function, seed and secret key, and the same rate; for small
+/// filters also the same -n. Sizes may differ by whole factors; the larger ones are folded to the smallest. Bitmaps can always be united.
 ///
 /// A filter that holds the keys of several is fuller, and answers "mayhap" more often than each of them. What to expect
 /// is printed, and a warning if that is more often than it was made for.

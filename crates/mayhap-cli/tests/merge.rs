@@ -228,6 +228,11 @@ fn what_does_not_fit_is_said_with_both_names() {
     let seeded = BloomFilter::builder().keys(1_000).rate(0.01).seed(7).build().unwrap();
     unfit(&seeded.into(), "the filters hash keys differently");
     unfit(&BloomFilter::with_rate(1_000, 1e-6).unwrap().into(), "different rates");
+    // Of so few keys that another shape is best at the same rate.
+    unfit(
+        &BloomFilter::with_rate(10, 0.01).unwrap().into(),
+        "build both for the same number of keys and rate",
+    );
     unfit(&BloomFilter::with_rate(1_337, 0.01).unwrap().into(), "not multiples of one another");
     unfit(&CuckooFilter::with_rate(1_000, 0.01).unwrap().into(), "don't keep keys in the same way");
 

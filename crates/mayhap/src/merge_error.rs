@@ -79,7 +79,7 @@ impl fmt::Display for MergeError {
             ),
             Self::Shapes { ours, theirs } => write!(
                 f,
-                "the filters were built for different rates (shapes {ours:?} and {theirs:?}): build both for one rate, or give both one shape"
+                "the filters' shapes differ ({ours:?} and {theirs:?}), as they do for different rates, and of small filters also for different numbers of keys: build both for the same number of keys and rate"
             ),
             Self::Hashes { ours, theirs } => {
                 write!(f, "the filters set {ours} and {theirs} bits per key: build both with the same number")
