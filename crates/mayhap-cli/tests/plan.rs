@@ -64,6 +64,15 @@ fn a_billion_phone_numbers() {
     assert!((gigabytes("classic") - 1.80).abs() < 0.005);
     assert!((gigabytes("bloom") - 1.97).abs() < 0.005);
 
+    // From where it is no larger than the filter that would be recommended, though a ClassicBloom is smaller.
+    for (keys, recommended) in [("630M", "BloomFilter"), ("640M", "Bitmap"), ("690M", "Bitmap")] {
+        let report = json(&["-n", keys, "-p", "0.1%", "--range", "10B"]);
+        assert_eq!(report["recommended"], recommended, "{keys}");
+        let is_no_larger =
+            report["bitmap"]["bytes"].as_u64() <= filter(&report, "BloomFilter")["bytes"].as_u64();
+        assert_eq!(is_no_larger, recommended == "Bitmap", "{keys}");
+    }
+
     // All numbers of eleven digits.
     let report = json(&["-n", "1B", "-p", "0.1%", "--range", "100B"]);
     assert_eq!(report["bitmap"]["dense_bytes"], 12_500_000_000_u64);

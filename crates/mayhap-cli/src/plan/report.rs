@@ -118,14 +118,25 @@ impl Report {
         format!("{report:#}\n")
     }
 
-    /// What to use, and why.
+    /// What to use, and why: a bitmap as soon as it is no larger than what would be used instead.
     fn recommended(&self) -> Option<(Choice, String)> {
-        if let (Some(bitmap), Some(filter)) = (&self.bitmap, self.filter_bytes())
-            && bitmap.bytes() <= filter
+        let instead = self.recommended_instead();
+        if let (Some(bitmap), Some(Instead { choice, bytes: Some(bytes), .. })) = (&self.bitmap, &instead)
+            && bitmap.bytes() <= *bytes
         {
-            let reason = "which is exact, and no larger than a filter for keys from this range";
-            return Some((Choice::Bitmap, reason.to_owned()));
+            let name = choice.name();
+            let reason = format!("which is exact, and no larger than a {name} of keys from this range");
+            return Some((Choice::Bitmap, reason));
         }
+        instead.map(|instead| (instead.choice, instead.reason))
+    }
+
+    /// What to use if the keys are anything.
+    fn recommended_instead(&self) -> Option<Instead> {
+        let filter = |candidate: &Candidate, reason: &str| {
+            let choice = Choice::Filter(candidate.kind);
+            Some(Instead { choice, reason: reason.to_owned(), bytes: candidate.bytes })
+        };
         let smallest = |is_it: fn(Kind) -> bool| {
             let candidates = self
                 .candidates
@@ -139,11 +150,8 @@ impl Report {
         if let Some(hash_set) = self.hash_set.as_ref().and_then(|set| set.bytes)
             && hash_set <= EXACT_UP_TO
         {
-            if self.bitmap.as_ref().is_some_and(|bitmap| bitmap.bytes() <= hash_set) {
-                let reason = "which is exact, and no larger than a hash set of keys from this range";
-                return Some((Choice::Bitmap, reason.to_owned()));
-            }
-            return Some((Choice::HashSet, "which is exact, and small for so few keys".to_owned()));
+            let reason = "which is exact, and small for so few keys".to_owned();
+            return Some(Instead { choice: Choice::HashSet, reason, bytes: Some(hash_set) });
         }
         match (blocked, classic) {
             (Some(blocked), Some(classic)) if blocked.rate >= BLOCKED_DOWN_TO => {
@@ -155,35 +163,27 @@ impl Report {
                 } else {
                     format!(", for {more:.0}% more memory per key than ClassicBloom")
                 };
-                Some((Choice::Filter(blocked.kind), format!("with {lines} for each question{cost}")))
+                filter(blocked, &format!("with {lines} for each question{cost}"))
             }
-            (None, Some(classic)) => {
-                Some((Choice::Filter(classic.kind), "the only one that fits".to_owned()))
-            }
+            (None, Some(classic)) => filter(classic, "the only one that fits"),
             (_, Some(classic)) => match cuckoo {
                 Some(cuckoo) if cuckoo.bits_per_key < classic.bits_per_key => {
                     let reason = "which needs the least memory at rates this low, and two cache misses for each question";
-                    Some((Choice::Filter(cuckoo.kind), reason.to_owned()))
+                    filter(cuckoo, reason)
                 }
-                _ => Some((
-                    Choice::Filter(classic.kind),
-                    "which needs the least memory of all Bloom filters at rates this low".to_owned(),
-                )),
+                _ => filter(classic, "which needs the least memory of all Bloom filters at rates this low"),
             },
-            (Some(blocked), None) => {
-                Some((Choice::Filter(blocked.kind), "the only one that fits".to_owned()))
-            }
+            (Some(blocked), None) => filter(blocked, "the only one that fits"),
             (None, None) => None,
         }
     }
 }
 
-impl Report {
-    /// The memory of the smallest Bloom filter, which an exact set has to beat.
-    fn filter_bytes(&self) -> Option<u64> {
-        let is_bloom = |candidate: &&Candidate| matches!(candidate.kind, Kind::Blocked(_) | Kind::Classic);
-        self.candidates.iter().filter(is_bloom).filter_map(|candidate| candidate.bytes).min()
-    }
+/// What would be used if the keys were anything.
+struct Instead {
+    choice: Choice,
+    reason: String,
+    bytes: Option<u64>,
 }
 
 /// What a row of the table assumes, where its name doesn't say it.
