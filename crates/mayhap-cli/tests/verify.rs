@@ -251,6 +251,7 @@ fn other_systems_and_secret_keys() {
     let text = verify(&[&path, "--format", "guava"], lines(1_000).as_bytes(), 0);
     assert!(text.contains("keys: all 1 000 of the source were found"), "{text}");
     assert!(text.contains("promises none"), "{text}");
+    assert!(text.ends_with("result: every key was found; no rate was promised\n"), "{text}");
     verify(&[&path, "--format", "guava", "-p", "0.1%"], lines(1_000).as_bytes(), 1);
 
     // Keys in UTF-16 are made of UTF-8, which not every byte is.

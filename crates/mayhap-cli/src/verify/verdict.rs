@@ -187,6 +187,9 @@ impl Verdict {
             lines.push(format!("plan: {}", hidden.text()));
         }
         let result = match (self.is_kept(), self.has_compared()) {
+            (true, true) if self.rate.as_ref().is_some_and(|rate| rate.promise.is_none()) => {
+                "result: every key was found; no rate was promised"
+            }
             (true, true) => "result: the filter keeps its promise",
             (true, false) => "result: the file is whole, and that is all that was looked at",
             (false, _) => "result: the filter does NOT keep its promise",
