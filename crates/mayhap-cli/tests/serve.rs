@@ -138,6 +138,13 @@ fn settings_come_from_everywhere() {
     fails(&["serve", "--config", "/no/such/file"], b"", "/no/such/file: ");
     fails(&["serve", "--set", "maxmemory"], b"", "--set takes a name and a value");
     fails(&["serve", "--set", "maxmemroy=1"], b"", "there is no setting \"maxmemroy\"");
+    // A name that `CONFIG GET *` has isn't denied.
+    fails(&["serve", "--set", "appendonly=yes"], b"", "appendonly can only be \"no\" in this server");
+    fails(
+        &["serve", "--set", "appendonly=no", "--set", "save=", "--set", "save=60"],
+        b"",
+        "save can only be \"\"",
+    );
     fails(&["serve", "--set", "maxmemory=much"], b"", "maxmemory must be a number of bytes");
     fails(&["serve", "--bind", "nowhere"], b"", "bind must be an address");
     let mut environment = command(&["serve", "--check-config"]);

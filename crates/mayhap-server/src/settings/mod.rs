@@ -62,6 +62,15 @@ impl Settings {
     /// # Errors
     /// When there is no such setting, or it can't have this value.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
+        if let Some((_, only)) = FIXED.iter().find(|(fixed, _)| *fixed == name) {
+            return if value == *only {
+                Ok(())
+            } else {
+                Err(SettingError::Invalid(format!(
+                    "{name} can only be {only:?} in this server, and is; docs/operations.md says why"
+                )))
+            };
+        }
         match name {
             "bind" => self.bind = parse_address(value)?,
             "secret-key" => self.filters.hasher = KeyHasher::sip13(parse_secret_key(value)?),
