@@ -14,6 +14,9 @@ use run::Directory;
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
+/// The port of the server in the pages: one that is free takes its place.
+const PORT: &str = "25666";
+
 /// Of `user:1` to `user:1000`, at 1 %.
 const GUAVA_CASE: &str = "g-64-stringUtf8-n1000-p0.01";
 
@@ -50,16 +53,17 @@ fn every_block_runs(page: &str, least: usize) {
     assert!(blocks.iter().filter(|block| block.expected.is_some()).count() * 3 >= least * 2);
     let directory = Directory::new(&page.replace('/', "-"));
     let root = Path::new(directory.path());
-    // What the page finds in a checkout, and a file that a Java program has written.
+    // What the page finds in a checkout.
     std::os::unix::fs::symlink(format!("{REPOSITORY}/testdata"), root.join("testdata")).expect("a link");
-    fs::write(root.join("users.bin"), guava_filter()).expect("a file");
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    let port = port.expect("a free port").port().to_string();
 
     let is_run: Vec<bool> =
         blocks.iter().map(|block| block.needs.as_deref().is_none_or(is_installed)).collect();
     // One shell for all: what a recipe starts or sets is there for the next.
     let mut script = String::from("set -eu\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n");
     for (number, (block, _)) in blocks.iter().zip(&is_run).enumerate().filter(|(_, (_, is_run))| **is_run) {
-        script += &format!("exec >.out{number} 2>.err{number}\n{}", block.script);
+        script += &format!("exec >.out{number} 2>.err{number}\n{}", block.script.replace(PORT, &port));
     }
     script += "exec >/dev/null 2>&1\ntouch .done\n";
     fs::write(root.join(".script"), script).expect("a file");
@@ -68,13 +72,12 @@ fn every_block_runs(page: &str, least: usize) {
         Path::new(env!("CARGO_BIN_EXE_mayhap")).parent().expect("a directory").display(),
         std::env::var("PATH").unwrap_or_default()
     );
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    let port = port.expect("a free port").port().to_string();
     let status = Command::new("bash")
         .arg(".script")
         .current_dir(root)
         .env("PATH", path)
-        .env("PORT", port)
+        // A reader has none: a page that uses it must set it.
+        .env_remove("PORT")
         .status()
         .expect("bash is there");
     let last = (0..blocks.len()).rev().find(|number| root.join(format!(".out{number}")).exists());
@@ -156,6 +159,11 @@ fn dots_stand_for_anything() {
 
 fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
+}
+
+#[test]
+fn the_filter_of_a_java_program_is_the_recorded_one() {
+    assert_eq!(fs::read(format!("{REPOSITORY}/testdata/guava-users.bin")).expect("a file"), guava_filter());
 }
 
 /// A filter as Guava's `writeTo` wrote it, of the keys that its record names.
