@@ -112,7 +112,7 @@ impl Facts {
     /// What is in it.
     fn add_fill(&mut self, filter: &ForeignFilter) {
         let mut bits = |hashes: String, bits: u64, set: u64| {
-            self.text("bits per key (k)", "hashes", &hashes);
+            self.text("hashes (k)", "hashes", &hashes);
             self.count("bits (m)", "bits", bits);
             self.count("bits set", "bits_set", set);
         };

@@ -81,7 +81,7 @@ Examples:
   mayhap plan -n 100M -p 1%                  memory for 100 million keys at 1 %
   mayhap plan -n 1B --memory 2GiB            the best rate for a billion keys in 2 GiB
   mayhap plan --memory 64MiB -p 1e-6         how many keys fit?
-  mayhap plan -n 10M -p 0.1% -k 8            with 8 bits per key, not the best number
+  mayhap plan -n 10M -p 0.1% -k 8            setting 8 bits for each key, not the best number
   mayhap plan -n 50M -p 1% --key-bytes 30    beside a hash set of 30-byte keys
   mayhap plan -n 1B -p 0.1% --range 10B      a billion phone numbers of ten free digits
   mayhap plan -n 1M -p 1% --for redis        the BF.RESERVE for that, and what Redis takes
