@@ -1,7 +1,8 @@
 //! Is this key in the set? **No** (certain), or **mayhap** (yes, with an error rate you chose).
 //!
 //! A membership filter answers that question for very large sets in very little memory: about ten bits a key for one
-//! wrong "mayhap" in a hundred absent keys, whatever the keys' length. It never wrongly says no.
+//! wrong "mayhap" in a hundred absent keys, whatever the keys' length. It never wrongly says no ([`DualBloom`]
+//! excepted).
 //!
 //! ```
 //! use mayhap::BloomFilter;
@@ -25,7 +26,7 @@
 //! | a finished filter in a file | [`MappedBloomFilter`]: asked without being read |
 //! | memory dearer than time | [`ClassicBloom`]: the textbook's; below about 0.3 % [`CuckooFilter`] takes less still |
 //! | a number of keys that nobody knows | [`ScalableBloom`]: grows by layers, at the promised rate |
-//! | keys that go again | [`CuckooFilter`]: the least memory; [`ScalableCuckoo`] grows |
+//! | keys that are removed again | [`CuckooFilter`]: the least memory; [`ScalableCuckoo`] grows |
 //! | the same, and counts | [`DLeftCounting`], or [`CountingBloom`]: one cache line, never full |
 //! | few deletes | [`DualBloom`]: the only one whose "no" isn't certain |
 //! | "seen in the last T" | [`WindowBloom`]: forgets what is older |

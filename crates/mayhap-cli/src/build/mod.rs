@@ -125,8 +125,8 @@ Examples:
   openssl rand -hex 16 > key && mayhap build --key-file key -o names.mayhap names.txt
                                                              for keys that strangers choose
 
-Kinds: bloom is the fastest. classic, the textbook's, is smaller by a few percent, and slower. cuckoo is smaller, too, \
-by 5% at a rate of 1% and about 15% from 0.1% on, and slower to build. scalable grows when keys are added later. cuckoo, counting, d-left and dual can remove keys; scalable-cuckoo removes and grows; window forgets all but \
+Kinds: bloom is the fastest. classic, the textbook's, is smaller by 4 to 19%, and slower. cuckoo is smaller, too, by \
+5% at a rate of 1% and 14 to 31% from 0.1% on, and slower to build. scalable grows when keys are added later. cuckoo, counting, d-left and dual can remove keys; scalable-cuckoo removes and grows; window forgets all but \
 the last keys. bitmap holds whole numbers, and is never wrong. `mayhap plan` says what each costs.
 
 Some kinds have settings of their own: --counter-bits (counting, d-left) for keys that come often, --removals and \

@@ -22,7 +22,7 @@
 //! # The maths
 //!
 //! A counter above zero is a set bit, so the rate is a blocked filter's with 128, 64 or 32 cells in a line: at 1 % and 4
-//! bits 45.7 bits per key, about 4.5 times a Bloom filter's. A counter's number is Poisson, in a filter filled to its plan
+//! bits 45.9 bits per key for a million keys, about 4.5 times a Bloom filter's. A counter's number is Poisson, in a filter filled to its plan
 //! at 1 % with a mean of 0.7, and reaches 15 with a probability of 2·10⁻¹⁵. [docs/maths.md] has the derivation, and
 //! [`sizing::counting`](crate::sizing::counting) the formulas.
 //!

@@ -4,8 +4,9 @@
 //!
 //! A classic Bloom filter spreads the k bits of a key over all of its memory: k bits, k cache misses. Here the digest
 //! first picks one 512-bit *block*, and all bits of the key lie in it, so a question costs one cache miss whatever k
-//! is. Some blocks get more keys than others, which costs a few percent more memory for the same rate; `sizing` knows
-//! exactly how much (the load of a block is binomial) and pays it, so that the promised rate is met.
+//! is. Some blocks get more keys than others, which costs more memory for the same rate: 5 % at 1 %, 9 % at 0.1 %,
+//! 19 % at 0.016 %, below which bits in two lines bring it down to 5 %. `sizing` knows exactly how much (the load of a block is
+//! binomial) and pays it, so that the promised rate is met.
 //!
 //! ```text
 //!            digest of "apple" · N / 2⁶⁴ = block 2

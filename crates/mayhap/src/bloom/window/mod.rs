@@ -42,6 +42,8 @@
 //! the keys of one slot. A key that is seen in three slots takes room in three generations. [docs/maths.md] has the
 //! derivation.
 //!
+//! For a hundred million keys in a window:
+//!
 //! | slots g | forgets by | lines asked for an absent key | bits per key at 10 % | 1 % | 0.1 % | 0.01 % |
 //! |---|---|---|---|---|---|---|
 //! | 1 | 2 T | 2 | 12.70 | 23.22 | 35.66 | 43.35 |
