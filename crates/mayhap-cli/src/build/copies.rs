@@ -9,8 +9,8 @@ use mayhap::cuckoo::CuckooLayout;
 
 use crate::numbers::whole;
 
-/// How many times as many keys as there are lines a table is planned for. Of keys that come as often as a bucket has places,
-/// most fit into the third. The last is for less regular ones; beyond it a filter with counters is smaller.
+/// How many times as many keys as there are lines a table is planned for. Keys that all come as often as a bucket has places fit
+/// into the fourth at the latest. The last is for less regular ones; beyond it a filter with counters is smaller.
 const ROOM: [f64; 5] = [1.0, 1.1, 1.5, 2.0, 4.0];
 /// The most places that a bucket can have.
 const MOST_PLACES: u32 = 8;

@@ -12,7 +12,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use mayhap::filter::Census;
-use mayhap::{Bitmap, Digest, InsertError};
+use mayhap::{AnyFilter, Bitmap, Digest, InsertError};
 
 use super::bits::{BitFilter, Setter};
 use super::copies::{self, Table};
@@ -186,8 +186,13 @@ impl Job<'_> {
             {
                 continue;
             }
-            match self.fill(spool, table) {
-                Ok(fitting) => return Ok(fitting),
+            let filter = match self.recipe.make_table(table) {
+                // There may be no memory for what would be larger than was asked for.
+                Err(_) if refused.is_some() => break,
+                made => made?,
+            };
+            match self.fill(spool, filter) {
+                Ok((filter, inserted)) => return Ok(Fitting { table, filter, inserted }),
                 Err(Stopped::Refused(
                     why @ Refused::Key {
                         error: InsertError::Full | InsertError::TooManyCopies { .. }, ..
@@ -197,8 +202,6 @@ impl Job<'_> {
                     refused = Some(why);
                 }
                 Err(Stopped::Refused(why)) => return Err(explain_insert(&why)),
-                // There may be no memory for what would be larger than was asked for.
-                Err(Stopped::Failed(_)) if refused.is_some() => break,
                 Err(Stopped::Failed(failure)) => return Err(failure),
             }
         }
@@ -213,15 +216,15 @@ impl Job<'_> {
         })
     }
 
-    /// Puts all digests into such a filter.
-    fn fill(&self, spool: &mut Spool, table: Table) -> Result<Fitting, Stopped> {
-        let mut filter = FilterFile::Filter(self.recipe.make_table(table)?);
+    /// Puts all digests into the filter. How many there were.
+    fn fill(&self, spool: &mut Spool, filter: AnyFilter) -> Result<(FilterFile, u64), Stopped> {
+        let mut filter = FilterFile::Filter(filter);
         let mut inserted = 0;
         spool.give(self.arguments.copies, self.arguments.summary.quiet(), |digests| {
             inserted += digests.len() as u64;
             filter.insert_hashes(digests).map(drop).map_err(Stopped::Refused)
         })?;
-        Ok(Fitting { table, filter, inserted })
+        Ok((filter, inserted))
     }
 
     /// Lets the keys pass in order.

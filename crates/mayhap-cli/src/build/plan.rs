@@ -100,7 +100,7 @@ pub(super) fn check_count(
     let more = (count.get() as f64 / keys as f64 - 1.0) * 100.0;
     let accept = match rate {
         // No rate makes room in a table that is full.
-        _ if recipe.kind.has_an_end() => String::new(),
+        _ if recipe.kind.fills_up() => String::new(),
         _ if recipe.when_full() == Some(Growth::Refuse) => {
             format!(
                 ", or --when-full saturate to take them at a worse rate than {}",

@@ -93,7 +93,7 @@ impl KindName {
     }
 
     /// Whether it takes hardly more keys than it was planned for, at any rate.
-    pub(super) fn has_an_end(self) -> bool {
+    pub(super) fn fills_up(self) -> bool {
         matches!(self, Self::Cuckoo | Self::DLeft)
     }
 }
