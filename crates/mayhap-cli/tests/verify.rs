@@ -252,6 +252,8 @@ fn other_systems_and_secret_keys() {
     assert!(text.contains("keys: all 1 000 of the source were found"), "{text}");
     assert!(text.contains("promises none"), "{text}");
     assert!(text.ends_with("result: every key was found; no rate was promised\n"), "{text}");
+    let json = verify(&[&path, "--format", "guava", "--json"], lines(1_000).as_bytes(), 0);
+    assert!(json.contains(r#""promised_rate":null"#) && json.contains(r#""kept":null"#), "{json}");
     verify(&[&path, "--format", "guava", "-p", "0.1%"], lines(1_000).as_bytes(), 1);
 
     // Keys in UTF-16 are made of UTF-8, which not every byte is.

@@ -42,5 +42,6 @@ pub use server::{Handle, Server};
 pub use settings::Settings;
 pub use shared::{Shared, Shutdown};
 
-/// The version of Redis whose behaviour is followed; what clients are told that ask for one.
+/// What clients are told that ask for a version: the first of Redis with these commands. What filters have nothing to do with
+/// is as in Redis 7.
 pub const REDIS_VERSION: &str = "8.0.0";

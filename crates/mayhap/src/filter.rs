@@ -173,7 +173,7 @@ impl fmt::Display for InsertError {
             }
             Self::TooManyCopies { limit } => write!(
                 f,
-                "the filter holds {} of this key, the most it can: add a key only if it is absent, or take wider counters (CountingBloom, or counter_bits of DLeftCounting)",
+                "the filter holds {} of this key, or of some that look like it, the most it can: add a key only if it is absent, or take wider counters (CountingBloom, or counter_bits of DLeftCounting)",
                 Counted(*limit, "copy")
             ),
             Self::Removed => f.write_str(

@@ -127,7 +127,7 @@ impl Rate {
             "promised_rate": self.promise.map(|promise| promise.rate),
             "rate_deviation": self.promise.map(|promise| promise.deviation),
             "allowed_rate": self.promise.map(Promise::allowed),
-            "kept": self.is_kept(),
+            "kept": self.promise.map(|_| self.is_kept()),
         })
     }
 }
