@@ -299,7 +299,7 @@ fn filters_that_do_not_fit_together() {
 
     let error = ours.merge(&build(Shape::Four, 1)).unwrap_err();
     assert_eq!(error, MergeError::Shapes { ours: Shape::Eight, theirs: Shape::Four });
-    assert!(error.to_string().contains("one shape"), "{error}");
+    assert!(error.to_string().contains("shapes differ (Eight and Four)"), "{error}");
     let error = ours.merge(&build(Shape::Eight, 2)).unwrap_err();
     assert_eq!(error, MergeError::Hashers);
     assert!(error.to_string().contains("same hash function, seed and secret key"), "{error}");
