@@ -132,6 +132,9 @@ fn every_name_is_in_the_table() {
         notes.run(&format!("build --kind {kind} -n 2k -o ./{kind}"), &keys);
         notes.run(&format!("add ./{kind}"), b"1\n100000\n");
         notes.run(&format!("info ./{kind}"), b"");
+        let info = mayhap(&["info", "--json", &notes.path(kind)], b"");
+        let info: Value = serde_json::from_slice(&info.stdout).unwrap();
+        assert_eq!(info["kind"], kind, "what `build --kind` was told");
         notes.run(&format!("verify ./{kind} --samples 1k"), &keys);
     }
     let tightened = ScalableBloom::builder().keys(100).rate(0.01).tightening(0.5).build().unwrap();
