@@ -4,9 +4,10 @@
 //! of the time goes into those instead of into waiting for memory. Here eight digests share them: the recipe of their
 //! [`places`], and what their [`buckets`] are asked, in a [`register`] that loads eight bytes for every lane.
 //!
-//! A delete is worked out from what was read, and written later, one digest after another. By then an earlier one may have
-//! changed the same bytes: who finds others than were read starts again, by itself. That keeps the order: taking one
-//! fingerprint out never brings in another, so what wasn't there when it was looked for isn't there later.
+//! Sixteen deletes are worked out from what was read, and written later, one digest after another. By then an earlier one
+//! may have changed the same bytes: who finds others than were read starts again, by itself. That keeps the order: taking
+//! one fingerprint out never brings in another, so what wasn't there when it was looked for isn't there later. Where
+//! buckets are words of eight bytes, it is cheap to see that no two of the sixteen meet, and then all are written at once.
 
 mod buckets;
 mod places;
@@ -25,10 +26,13 @@ use crate::cuckoo::layout::CuckooLayout;
 use crate::hash::Digest;
 use buckets::{InLanes, IntoLanes, Seen, SideBySide};
 use places::{Located, PlacesOfEight, has_places_of_eight};
-use register::{Eight, Lanes, Numbers};
+use register::{Eight, InRow, Lanes, Numbers, are_apart};
 
 /// The lines of digests are asked for so many turns before they are looked at.
 const AHEAD: usize = 2;
+
+/// In a table of so many lines of eight buckets each, two of sixteen deletes meet in one turn of seventeen.
+const SELDOM_MEET: usize = 256;
 
 type Group = [Digest; 8];
 type Answers = [bool; 8];
@@ -156,8 +160,8 @@ struct Table<'a, B, const PARTS: usize> {
 /// A part of eight buckets as it was read.
 #[derive(Clone, Copy)]
 struct Part {
-    /// The numbers of the bytes from which on it was read, and the bits before it.
-    bytes: Eight,
+    /// The bytes from which on it was read, and the bits before it.
+    bytes: InRow,
     before: Eight,
     /// All that was read.
     words: Eight,
@@ -213,14 +217,14 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
     #[inline(always)]
     fn part<L: Line>(self, lines: &[L], bucket: Eight, number: usize, wanted: B::Wanted) -> Part {
         if B::ARE_WORDS {
-            let bytes = bucket >> 3;
+            let bytes = InRow::new(bucket >> 3, lines);
             let words = bytes.eight_bytes_of(lines);
             return Part { bytes, before: self.all(0), words, seen: self.buckets.look(words, wanted) };
         }
         let bit = bucket.plus(self.all(number as u64 * u64::from(self.part_bits)));
         let (byte, in_line) = (bit >> 3, self.all(BLOCK_BYTES as u64 - 1));
-        let bytes = byte & !in_line | (byte & in_line).min(self.all(BLOCK_BYTES as u64 - 8));
-        let before = bit.minus(bytes << 3);
+        let byte = byte & !in_line | (byte & in_line).min(self.all(BLOCK_BYTES as u64 - 8));
+        let (bytes, before) = (InRow::new(byte, lines), bit.minus(byte << 3));
         let words = bytes.eight_bytes_of(lines);
         Part { bytes, before, words, seen: self.buckets.look(words.each_down(before), wanted) }
     }
@@ -263,15 +267,22 @@ struct RemoveEach<'a> {
 }
 
 /// Eight deletes that are worked out.
-#[derive(Default)]
+#[derive(Clone, Copy)]
 struct Removal {
-    /// One bit for each: whether there is something to take out.
+    /// Whether there is something to take out.
     found: Lanes,
     /// Where.
+    bytes: InRow,
+    /// What shall stand there then.
+    after: Eight,
+}
+
+/// The same in memory, for one after the other.
+#[derive(Default)]
+struct OneByOne {
     bytes: Numbers,
     /// What must stand there.
     before: Numbers,
-    /// What shall.
     after: Numbers,
 }
 
@@ -280,17 +291,25 @@ impl Batch for RemoveEach<'_> {
     fn run<B: InLanes, const PARTS: usize>(self, table: Table<'_, B, PARTS>) {
         let Self { blocks, digests, removed } = self;
         let prefetch = size_of_val(blocks) >= Table::<B, PARTS>::PREFETCH_TO_WRITE;
-        let mut removals = Pair::<Removal>::default();
+        let seldom_meet = B::ARE_WORDS && blocks.len() >= SELDOM_MEET;
+        let mut one_by_one = Pair::<OneByOne>::default();
         let mut current = table.locate_two(at_most_last(digests, 0), blocks, prefetch);
         let mut next = table.locate_two(at_most_last(digests, 1), blocks, prefetch);
         for (number, (groups, removed)) in digests.iter().zip(removed).enumerate() {
             // One after the other in the text, too: in a loop over both, deletes from memory take 20 ns instead of 12.
-            table.work_out(&mut removals[0], blocks, current[0]);
-            table.work_out(&mut removals[1], blocks, current[1]);
+            let first = table.work_out(&mut one_by_one[0], blocks, current[0]);
+            let second = table.work_out(&mut one_by_one[1], blocks, current[1]);
             // Here and not before: with the writes right after they were worked out, deletes take a third longer.
             let coming = table.locate_two(at_most_last(digests, number + AHEAD), blocks, prefetch);
-            for ((removal, group), removed) in removals.iter().zip(groups).zip(removed) {
-                table.take_out(blocks, removal, group, removed);
+            first.found.answer(&mut removed[0]);
+            second.found.answer(&mut removed[1]);
+            if seldom_meet && are_apart(first.bytes.numbers(), second.bytes.numbers()) {
+                first.bytes.set_eight_bytes_of(blocks, first.found, first.after);
+                second.bytes.set_eight_bytes_of(blocks, second.found, second.after);
+            } else if B::ARE_SIMPLE || !(first.found | second.found).are_none() {
+                for ((removals, group), removed) in one_by_one.iter().zip(groups).zip(removed) {
+                    table.take_out_each(blocks, removals, group, removed);
+                }
             }
             (current, next) = (next, coming);
         }
@@ -298,9 +317,10 @@ impl Batch for RemoveEach<'_> {
 }
 
 impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
-    /// What it takes to remove these, written where it will be read from: a copy would have to wait for it.
+    /// What it takes to remove these. It is written to memory early, whether or not it is needed there: later it would have to be
+    /// waited for.
     #[inline(always)]
-    fn work_out(self, removal: &mut Removal, blocks: &[Block], located: Located) {
+    fn work_out(self, one_by_one: &mut OneByOne, blocks: &[Block], located: Located) -> Removal {
         let wanted = self.buckets.wanted(located.fingerprints);
         // The first part that has it, for each lane.
         let mut part = self.part(blocks, located.first, 0, wanted);
@@ -309,52 +329,37 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
                 part = part.or_in(part.seen.equal.zero(), self.part(blocks, bucket, number, wanted));
             }
         }
-        removal.found = part.seen.equal.not_zero();
-        if removal.found.are_none() {
-            // Not a layer that has these keys.
-            return;
+        let Part { bytes, before, words, seen } = part;
+        let found = seen.equal.not_zero();
+        let mut after = words;
+        // None: not a layer that has these keys.
+        if B::ARE_SIMPLE || !found.are_none() {
+            let change = self.buckets.change_without(words.each_down(before), seen, wanted);
+            // Who isn't there is written as it was: which lanes those are can't be predicted.
+            after = words.or_in(found, words ^ change.each_up(before));
         }
-        let bucket = part.words.each_down(part.before);
-        let change = self.all(0).or_in(removal.found, self.buckets.change_without(bucket, part.seen, wanted));
-        part.bytes.store_to(&mut removal.bytes);
-        part.words.store_to(&mut removal.before);
-        (part.words ^ change.each_up(part.before)).store_to(&mut removal.after);
+        bytes.numbers().store_to(&mut one_by_one.bytes);
+        words.store_to(&mut one_by_one.before);
+        after.store_to(&mut one_by_one.after);
+        Removal { found, bytes, after }
     }
 
     /// Writes what was worked out, for each digest in order.
     #[inline(always)]
-    fn take_out(
+    fn take_out_each(
         self,
         blocks: &mut [Block],
-        removal: &Removal,
-        digests: &[Digest; 8],
-        removed: &mut [bool; 8],
+        removals: &OneByOne,
+        digests: &Group,
+        removed: &mut Answers,
     ) {
-        removal.found.answer(removed);
-        if removal.found.are_none() {
-            return;
-        }
-        // Who isn't there is written as it was: which lanes those are can't be predicted.
         for lane in 0..8 {
-            self.take_out_of_lane(lane, blocks, removal, digests, removed);
-        }
-    }
-
-    /// Where nobody else has written since.
-    #[inline(always)]
-    fn take_out_of_lane(
-        self,
-        lane: usize,
-        blocks: &mut [Block],
-        removal: &Removal,
-        digests: &[Digest; 8],
-        removed: &mut [bool; 8],
-    ) {
-        let byte = index(removal.bytes.0[lane]);
-        if Block::eight_bytes_of(blocks, byte) == removal.before.0[lane] {
-            set_eight_bytes(blocks, byte, removal.after.0[lane]);
-        } else {
-            removed[lane] = remove_one(self.format, self.places.places, blocks, digests[lane]);
+            let byte = index(removals.bytes.0[lane]);
+            if Block::eight_bytes_of(blocks, byte) == removals.before.0[lane] {
+                set_eight_bytes(blocks, byte, removals.after.0[lane]);
+            } else {
+                removed[lane] = remove_one(self.format, self.places.places, blocks, digests[lane]);
+            }
         }
     }
 }

@@ -5,15 +5,17 @@
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::{
-    __m256i, __m512i, _mm_maskz_set1_epi8, _mm_storel_epi64, _mm512_add_epi64, _mm512_and_si512,
-    _mm512_castsi512_si256, _mm512_cmpgt_epu64_mask, _mm512_extracti64x4_epi64, _mm512_i64gather_epi64,
-    _mm512_loadu_si512, _mm512_mask_mov_epi64, _mm512_min_epu64, _mm512_mullo_epi64, _mm512_or_si512,
-    _mm512_permutex2var_epi64, _mm512_set1_epi64, _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_store_si512,
-    _mm512_sub_epi64, _mm512_test_epi64_mask, _mm512_testn_epi64_mask, _mm512_xor_si512,
+    __m256i, __m512i, _mm_maskz_set1_epi8, _mm_storel_epi64, _mm256_set_m128i, _mm512_add_epi64,
+    _mm512_and_si512, _mm512_broadcast_i64x4, _mm512_castsi512_si256, _mm512_cmpeq_epi16_mask,
+    _mm512_cmpgt_epu64_mask, _mm512_cvtepi64_epi16, _mm512_extracti64x4_epi64, _mm512_i64gather_epi64,
+    _mm512_loadu_si512, _mm512_mask_i64scatter_epi64, _mm512_mask_mov_epi64, _mm512_min_epu64,
+    _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutex2var_epi64, _mm512_permutexvar_epi16,
+    _mm512_set1_epi64, _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_store_si512, _mm512_sub_epi64,
+    _mm512_test_epi64_mask, _mm512_testn_epi64_mask, _mm512_xor_si512,
 };
 use core::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 
-use crate::bits::Line;
+use crate::bits::{Block, Line};
 use crate::cpu::Avx512;
 
 /// Eight numbers, each in its lane.
@@ -210,22 +212,100 @@ impl Eight {
         let four = Self(unsafe { _mm512_i64gather_epi64::<2>(index.0, row.as_ptr().cast()) });
         four & self.same(0xffff)
     }
+}
 
-    /// Eight bytes from each of the bytes with these numbers on, of all lines in a row, as [`Line::eight_bytes_of`].
+/// The numbers of eight bytes of a row of lines, each followed by seven more.
+#[derive(Clone, Copy)]
+pub(super) struct InRow {
+    numbers: Eight,
+    /// The bytes that the row has at least.
+    row: usize,
+}
+
+impl InRow {
     #[inline(always)]
-    pub(super) fn eight_bytes_of<L: Line>(self, lines: &[L]) -> Self {
+    pub(super) fn new<L>(numbers: Eight, lines: &[L]) -> Self {
         assert!(!lines.is_empty(), "a line");
-        let last = self.same(size_of_val(lines) as u64 - 8);
-        assert!(self.above(last).are_none(), "eight bytes of the row");
-        // SAFETY: AVX-512, by `self`; every lane reads bytes of the lines, as was checked. Those that somebody may be writing are
-        // read by an instruction that the compiler knows nothing of.
-        Self(unsafe {
+        let row = size_of_val(lines);
+        assert!(numbers.above(numbers.same(row as u64 - 8)).are_none(), "eight bytes of the row");
+        Self { numbers, row }
+    }
+
+    #[inline(always)]
+    pub(super) fn numbers(self) -> Eight {
+        self.numbers
+    }
+
+    /// These, but in some of the lanes those of the other.
+    #[inline(always)]
+    pub(super) fn or_in(self, lanes: Lanes, other: Self) -> Self {
+        Self { numbers: self.numbers.or_in(lanes, other.numbers), row: self.row.max(other.row) }
+    }
+
+    /// Eight bytes from each of them on, as [`Line::eight_bytes_of`].
+    #[inline(always)]
+    pub(super) fn eight_bytes_of<L: Line>(self, lines: &[L]) -> Eight {
+        assert!(size_of_val(lines) >= self.row, "the row");
+        // SAFETY: AVX-512, by the numbers; every lane reads bytes of the lines, as was checked. Those that somebody may be writing
+        // are read by an instruction that the compiler knows nothing of.
+        Eight(unsafe {
             if L::RACING {
-                eight_bytes_by_asm(lines.as_ptr().cast(), self.0)
+                eight_bytes_by_asm(lines.as_ptr().cast(), self.numbers.0)
             } else {
-                _mm512_i64gather_epi64::<1>(self.0, lines.as_ptr().cast())
+                _mm512_i64gather_epi64::<1>(self.numbers.0, lines.as_ptr().cast())
             }
         })
+    }
+
+    /// Makes the eight bytes from each of them on those of `words`, in some of the lanes.
+    #[inline(always)]
+    pub(super) fn set_eight_bytes_of(self, blocks: &mut [Block], lanes: Lanes, words: Eight) {
+        assert!(size_of_val(blocks) >= self.row, "the row");
+        // SAFETY: AVX-512, by the numbers; every lane writes bytes of the blocks, as was checked, and blocks may have any.
+        unsafe {
+            _mm512_mask_i64scatter_epi64::<1>(blocks.as_mut_ptr().cast(), lanes.0, self.numbers.0, words.0);
+        }
+    }
+}
+
+/// Whether sixteen bytes are in different words of eight bytes. Yes is certain; no is not, but seldom wrong.
+///
+/// The lowest 16 bits of the words' numbers are compared, each with those of the eight after it, in a circle. (There is an
+/// instruction for that, `vpconflictq`, but it takes four times as long, and knows eight only.)
+#[inline(always)]
+pub(super) fn are_apart(first: Eight, second: Eight) -> bool {
+    let (first, second) = (first >> 3, second >> 3);
+    // SAFETY: AVX-512, by the numbers, and all that is loaded are the 64 bytes of an array.
+    unsafe {
+        let words = _mm256_set_m128i(_mm512_cvtepi64_epi16(second.0), _mm512_cvtepi64_epi16(first.0));
+        let twice = _mm512_broadcast_i64x4(words);
+        let mut equal = 0;
+        for turn in &TURNED {
+            let turned = _mm512_permutexvar_epi16(_mm512_loadu_si512(turn.as_ptr().cast()), twice);
+            equal |= _mm512_cmpeq_epi16_mask(twice, turned);
+        }
+        equal == 0
+    }
+}
+
+/// Which of sixteen numbers are 1, 2, 3 and 4 places further in a circle, and 5, 6, 7 and 8 places in the upper half.
+static TURNED: [[u16; 32]; 4] = {
+    let mut turned = [[0; 32]; 4];
+    let mut number = 0;
+    while number < 4 * 32 {
+        let (turn, lane) = (number / 32, number % 32);
+        turned[turn as usize][lane as usize] = (lane + turn + 1 + lane / 16 * 4) % 16;
+        number += 1;
+    }
+    turned
+};
+
+impl BitOr for Lanes {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 }
 

@@ -11,12 +11,17 @@ fn random(state: &mut u64) -> u64 {
     xxhash_rust::xxh3::xxh3_64(&state.to_le_bytes())
 }
 
-/// Places of a filter by itself, and of a layer that has grown, in tables of a few buckets and of some hundred.
-fn places_of(layout: CuckooLayout) -> [Places; 4] {
+/// Places of a filter by itself, and of a layer that has grown, in tables of a few buckets and of some hundred, and where
+/// buckets are words, in one where few deletes meet.
+fn places_of(layout: CuckooLayout) -> Vec<Places> {
     let bits = layout.fingerprint_bits();
     let short = bits.saturating_sub(3).max(4);
-    [(3, 0, bits), (500, 0, bits), (5, 2, short), (61, 3, short)]
-        .map(|(buckets, growth, short)| Places::new(buckets, growth, short, bits))
+    let mut sizes = std::vec![(3, 0, bits), (500, 0, bits), (5, 2, short), (61, 3, short)];
+    if layout.bucket_bits() == u64::BITS {
+        let buckets = 4 * SELDOM_MEET as u64 * u64::from(layout.buckets_per_line());
+        sizes.extend([(buckets, 0, bits), (buckets >> 3, 3, short)]);
+    }
+    sizes.into_iter().map(|(buckets, growth, short)| Places::new(buckets, growth, short, bits)).collect()
 }
 
 /// A table that is half full, and digests of which most are in it, some of them several times, and some are not.
@@ -35,9 +40,11 @@ fn half_full(layout: CuckooLayout, places: Places, state: &mut u64) -> (Table<Ow
         if random(state).is_multiple_of(4) {
             digests.push(Digest::new(random(state)));
         }
-        // Close behind each other, so that deletes of one group meet.
-        let earlier = digests[digests.len().saturating_sub(1 + random(state) as usize % 12)];
-        digests.push(earlier);
+        // Close behind each other, so that deletes of one group meet; in large tables sometimes only, so that others don't.
+        if half < 8000 || random(state).is_multiple_of(32) {
+            let earlier = digests[digests.len().saturating_sub(1 + random(state) as usize % 12)];
+            digests.push(earlier);
+        }
     }
     digests.resize(digests.len().max(20), Digest::new(random(state)));
     (table, digests)
@@ -116,4 +123,21 @@ fn places_are_those_of_each_digest() {
         }
     }
     assert!(!has_places_of_eight(&Places::new(1 << 32, 0, 8, 8)), "too many");
+}
+
+#[test]
+fn who_meets_another_is_found_in_every_lane() {
+    let Some(avx512) = Avx2::detect().and_then(Avx2::avx512) else { return };
+    let mut state = 3;
+    for (one, other) in (0..16_usize).flat_map(|one| (0..16).map(move |other| (one, other))) {
+        // In different words, also by the lowest bits of their numbers, and anywhere in them.
+        let mut bytes: [u64; 16] = core::array::from_fn(|lane| {
+            let word = (random(&mut state) % (1 << 40)) & !15 | lane as u64;
+            word * 8 + random(&mut state) % 8
+        });
+        bytes[other] = bytes[one] ^ (random(&mut state) % 8);
+        let [first, second] =
+            [0, 8].map(|from: usize| Eight::new(avx512, core::array::from_fn(|lane| bytes[from + lane])));
+        assert_eq!(are_apart(first, second), one == other, "{one} and {other}: {bytes:?}");
+    }
 }
