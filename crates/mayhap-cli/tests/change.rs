@@ -44,14 +44,6 @@ fn contains_all(filter: &AnyFilter, numbers: impl IntoIterator<Item = u32>) -> b
     numbers.into_iter().all(|number| filter.contains(&format!("key {number}")))
 }
 
-fn names(directory: &Directory) -> Vec<String> {
-    let entries = fs::read_dir(directory.path()).expect("the directory is there");
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
-    names.sort();
-    names
-}
-
 #[test]
 fn keys_are_added_to_every_kind() {
     let directory = Directory::new("add-kinds");
@@ -74,7 +66,7 @@ fn keys_are_added_to_every_kind() {
         run_json(&["add", &path], b"key 3001\n", 0);
         assert!(contains_all(&AnyFilter::open(&path).unwrap(), 3_000..3_002), "{kind}");
     }
-    assert_eq!(names(&directory).len(), ALL_KINDS.len() + 1, "no lock and no temporary file stays");
+    assert_eq!(directory.names().len(), ALL_KINDS.len() + 1, "no lock and no temporary file stays");
 }
 
 #[test]
@@ -174,7 +166,7 @@ fn more_keys_than_it_was_made_for_are_warned_of_and_found() {
         fails(&["add", &path], &lines(1_000..5_000), "the filter is full");
         assert_eq!(fs::read(&path).unwrap(), before);
     }
-    assert!(!names(&directory).iter().any(|name| name.starts_with('.')), "{:?}", names(&directory));
+    assert!(!directory.names().iter().any(|name| name.starts_with('.')), "{:?}", directory.names());
 }
 
 #[test]
@@ -483,7 +475,7 @@ fn keys_into_the_filter_of_another_system() {
     let file = ForeignFile::open(&path).unwrap();
     assert!((0..100).all(|number| file.contains(format!("key {number}").as_bytes()) == Some(true)));
     fails(&["remove", &path], b"key 1\n", "can't remove keys");
-    assert_eq!(names(&directory), ["guava"]);
+    assert_eq!(directory.names(), ["guava"]);
 }
 
 #[test]
@@ -496,7 +488,7 @@ fn wrong_files_are_said() {
     damaged[middle] ^= 1;
     let damaged = directory.file("damaged", &damaged);
     let missing = format!("{}/missing", directory.path());
-    let before = names(&directory);
+    let before = directory.names();
     for verb in ["add", "remove"] {
         for dry_run in [&[][..], &["--dry-run"]] {
             let refused = |filter: &str, files: &[&str], expected: &str| {
@@ -512,7 +504,7 @@ fn wrong_files_are_said() {
         }
         fails(&[verb], b"", "<FILTER>");
     }
-    assert_eq!(names(&directory), before, "nothing is left behind");
+    assert_eq!(directory.names(), before, "nothing is left behind");
 }
 
 #[test]
@@ -580,7 +572,7 @@ fn two_at_once_lose_no_key() {
             assert!(contains_all(&filter, 1_000 * (writer + 1)..1_000 * (writer + 1) + 400), "{kind}");
         }
     }
-    assert_eq!(names(&directory), ["bloom", "cuckoo"]);
+    assert_eq!(directory.names(), ["bloom", "cuckoo"]);
 }
 
 /// An `add` that has the file, and keeps it until its input ends.
@@ -614,7 +606,7 @@ fn who_waits_is_told_for_whom() {
     assert!(first.wait().unwrap().success() && second.wait().unwrap().success());
     let filter = AnyFilter::open(&path).unwrap();
     assert!(["a", "b", "c"].iter().all(|key| filter.contains(*key)));
-    assert_eq!(names(&directory), ["bloom"]);
+    assert_eq!(directory.names(), ["bloom"]);
 }
 
 /// Who replaces a file waits for who changes it, and a file that is replaced by what was made of it lacks nothing.
@@ -666,7 +658,7 @@ fn who_replaces_a_file_waits_for_who_changes_it() {
     let imported = directory.file("imported", &imported);
     assert_eq!(replace("bloom", &["export", &imported]), fs::read(&theirs).unwrap());
     assert_eq!(
-        names(&directory),
+        directory.names(),
         ["classic", "imported", "keys", "theirs"],
         "no lock and no temporary file stays"
     );

@@ -9,7 +9,7 @@ use mayhap::codec::Existing;
 use mayhap::formats::guava::{GuavaBloom, Sizing};
 use mayhap::hash::SecretKey;
 use mayhap::{Bitmap, BloomFilter, CuckooFilter};
-use run::{Directory, command, fails, mayhap, refuses_own_output};
+use run::{Directory, command, fails, gzip, mayhap, refuses_own_output};
 use serde_json::Value;
 
 /// A filter that isn't wrong within a test.
@@ -184,9 +184,7 @@ fn the_output_is_not_read() {
 fn packed_input_is_unpacked() {
     let directory = Directory::new("check-packed");
     let filter = filter_of(&directory, "filter", &["a"]);
-    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all(b"a\nx\n").unwrap();
-    let file = directory.file("input.gz", &packed.finish().unwrap());
+    let file = directory.file("input.gz", &gzip(b"a\nx\n"));
     prints(&[&filter, &file], b"", b"a\n", 0);
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::Stdio;
 
-use run::{Directory, command, fails, mayhap};
+use run::{Directory, command, fails, gzip, mayhap, numbered_lines};
 use serde_json::Value;
 
 /// Runs it quietly and returns what it printed.
@@ -23,10 +23,6 @@ fn json_lines(stderr: &[u8]) -> Vec<Value> {
     let is_said_at_once = |line: &&str| line.starts_with("mayhap: warning: ");
     let lines = text.lines().skip_while(is_said_at_once);
     lines.map(|line| serde_json::from_str(line).expect("every other line is JSON")).collect()
-}
-
-fn numbered_lines(count: u64) -> Vec<u8> {
-    (0..count).flat_map(|i| format!("https://example.org/{i}\n").into_bytes()).collect()
 }
 
 #[test]
@@ -169,9 +165,7 @@ fn memory_is_as_asked_or_as_little_as_the_files_need() {
         "what ends the records of a table isn't known"
     );
     // What is packed may become anything.
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gzip.write_all(&numbered_lines(10)).unwrap();
-    let packed = directory.file("packed.gz", &gzip.finish().unwrap());
+    let packed = directory.file("packed.gz", &gzip(&numbered_lines(10)));
     assert!((full - full / 100..=full).contains(&bytes(&[&packed])));
     assert!(bytes(&["--memory", "128", &small]) <= 128);
     assert!((1 << 19..=1 << 20).contains(&bytes(&["--memory", "1MiB"])));
@@ -486,17 +480,7 @@ fn a_state_goes_on_where_it_stopped() {
     assert!(text.contains("seen.mayhap now holds about 7 of the 10 000 lines it was made for"), "{text}");
     let output = mayhap(&["dedup", "--json", "--state", &state], b"");
     assert_eq!(json_lines(&output.stderr)[0]["state"]["planned_keys"], 10_000);
-    assert_eq!(names(directory.path()), ["seen.mayhap"], "neither a lock nor half a file stays");
-}
-
-/// The names of the files in a directory.
-fn names(directory: &str) -> Vec<String> {
-    let entries = std::fs::read_dir(directory).expect("a directory");
-    let mut names: Vec<String> = entries
-        .map(|entry| entry.expect("a file").file_name().into_string().expect("a name in UTF-8"))
-        .collect();
-    names.sort();
-    names
+    assert_eq!(directory.names(), ["seen.mayhap"], "neither a lock nor half a file stays");
 }
 
 #[test]
@@ -554,7 +538,7 @@ fn a_state_of_another_make_is_refused() {
     let nowhere = format!("{}/no/state", directory.path());
     fails(&["dedup", "--state", &nowhere], b"b\n", "there is no directory");
     assert_eq!(std::fs::read(&state).unwrap(), before);
-    assert_eq!(names(directory.path()), ["damaged", "state", "text", "window"]);
+    assert_eq!(directory.names(), ["damaged", "state", "text", "window"]);
 }
 
 #[test]
@@ -575,7 +559,7 @@ fn after_an_error_the_state_is_as_it_was() {
     let state = format!("{}/state", directory.path());
     let flags = ["dedup", "--state", &state, "-n", "1k", "--max-line", "10"];
     assert_eq!(mayhap(&flags, b"a\n0123456789abc\n").status.code(), Some(2));
-    assert_eq!(names(directory.path()), [""; 0]);
+    assert_eq!(directory.names(), [""; 0]);
     assert_eq!(mayhap(&flags, b"a\n").stdout, b"a\n");
     let before = std::fs::read(&state).unwrap();
     assert_eq!(mayhap(&flags, b"b\n0123456789abc\n").status.code(), Some(2));
@@ -604,7 +588,7 @@ fn after_an_error_the_state_is_as_it_was() {
     child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
     assert!(message.contains("left early; the state is as it was"), "{message}");
     assert_eq!(std::fs::read(&state).unwrap(), before);
-    assert_eq!(names(directory.path()), ["state"]);
+    assert_eq!(directory.names(), ["state"]);
 }
 
 /// Starts it on a state, and has it print a line.
@@ -638,7 +622,7 @@ fn a_signal_saves_what_was_printed() {
         child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
         assert!(message.contains("1 line read, 1 printed"), "{message}");
         assert_eq!(dedup(&["--state", &state], b"one\nhalf a line\n"), b"half a line\n");
-        assert_eq!(names(directory.path()), ["state"]);
+        assert_eq!(directory.names(), ["state"]);
     }
 }
 
@@ -654,7 +638,7 @@ fn one_state_is_for_one_at_a_time() {
     child.wait().unwrap();
     drop(stdin);
     assert_eq!(dedup(&["--state", &state], b"zero\none\n"), b"one\n");
-    assert_eq!(names(directory.path()), ["state"]);
+    assert_eq!(directory.names(), ["state"]);
 }
 
 #[test]

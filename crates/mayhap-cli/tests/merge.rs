@@ -30,14 +30,6 @@ fn path(directory: &Directory, name: &str) -> String {
     format!("{}/{name}", directory.path())
 }
 
-fn names(directory: &Directory) -> Vec<String> {
-    let entries = fs::read_dir(directory.path()).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
-
 /// Runs it and gives the JSON that it printed.
 fn merge(arguments: &[&str]) -> Value {
     let output = mayhap(&[&["merge", "--json"], arguments].concat(), b"");
@@ -116,7 +108,7 @@ fn too_many_keys_are_warned_about_or_refused() {
     let (a, b) = (bloom(&directory, "a", 1_000, 0..1_000), bloom(&directory, "b", 1_000, 1_000..2_000));
     let out = path(&directory, "out");
     fails(&["merge", "-o", &out, &a, &b, "--max-rate", "1%"], b"", "above the 1% of --max-rate");
-    assert_eq!(names(&directory), ["a", "b"], "nothing was written");
+    assert_eq!(directory.names(), ["a", "b"], "nothing was written");
 
     let output = mayhap(&["merge", "-o", &out, &a, &b], b"");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -241,7 +233,7 @@ fn what_does_not_fit_is_said_with_both_names() {
     let bitmap = path(&directory, "bitmap");
     Bitmap::sparse().save(&bitmap, Existing::Refuse).unwrap();
     fails(&["merge", "-o", &out, &a, &bitmap], b"", "don't keep keys in the same way");
-    assert_eq!(names(&directory), ["a", "bitmap", "cuckoo", "other"], "nothing was written");
+    assert_eq!(directory.names(), ["a", "bitmap", "cuckoo", "other"], "nothing was written");
 }
 
 #[test]
@@ -276,7 +268,7 @@ fn bad_files_are_refused_before_anything_is_written() {
     fails(&["merge", "-o", directory.path(), &a, &a], b"", "is a directory");
     fails(&["merge", "-o", "/nowhere/out", &a, &a], b"", "there is no directory /nowhere");
     fails(&["merge", "-o", &out, &a], b"", "<FILTER>...");
-    assert_eq!(names(&directory), ["a", "cut", "damaged", "text"]);
+    assert_eq!(directory.names(), ["a", "cut", "damaged", "text"]);
 }
 
 #[test]

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
 
+use mayhap::AnyFilter;
+use serde_json::Value;
+
 /// The program, with its standard streams taken over.
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mayhap"));
@@ -35,6 +38,32 @@ pub fn fails(arguments: &[&str], input: &[u8], expected: &str) {
     assert!(output.stdout.is_empty(), "{arguments:?}");
     assert!(message.contains(expected), "{arguments:?}: {message}");
     assert!(!message.contains("panicked"), "{arguments:?}: {message}");
+}
+
+/// Builds a filter and gives the summary in JSON.
+pub fn build(arguments: &[&str], input: &[u8]) -> Value {
+    let output = mayhap(&[&["build", "--json"], arguments].concat(), input);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON object")
+}
+
+/// The filter in the file has all of these.
+pub fn holds_all(path: &str, keys: impl IntoIterator<Item = impl AsRef<[u8]>>) {
+    let filter = AnyFilter::open(path).expect("a filter");
+    for key in keys {
+        assert!(filter.contains(key.as_ref()), "{path}: {:?}", String::from_utf8_lossy(key.as_ref()));
+    }
+}
+
+/// So many different lines.
+pub fn numbered_lines(count: u64) -> Vec<u8> {
+    (0..count).flat_map(|i| format!("https://example.org/{i}\n").into_bytes()).collect()
+}
+
+pub fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(content).expect("memory takes it");
+    encoder.finish().expect("memory takes it")
 }
 
 /// Runs the program with its output appended to the file it is to read, and expects it to refuse. Should it not, it is
@@ -78,6 +107,15 @@ impl Directory {
 
     pub fn path(&self) -> &str {
         self.0.to_str().expect("a path in UTF-8")
+    }
+
+    /// The names in it, in order.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).expect("the directory is there");
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
+        names.sort();
+        names
     }
 }
 
