@@ -147,8 +147,9 @@ pub(crate) fn explain_by_name(
 fn in_flags(error: &InsertError) -> String {
     match error {
         InsertError::TooManyCopies { limit } => format!(
-            "the filter holds {limit} {} of this key, or of some that look like it, the most it can: leave out --copies, and with `add` give \
-             --skip-present if keys may be there already; or build one of --kind counting or d-left with more --counter-bits",
+            "the filter holds {limit} {} of this key, or of some that look like it, the most it can: leave out --copies, \
+             and with `add` give --skip-present if keys may be there already; or build one of --kind counting or d-left \
+             with more --counter-bits",
             if *limit == 1 { "copy" } else { "copies" }
         ),
         _ => error.to_string(),

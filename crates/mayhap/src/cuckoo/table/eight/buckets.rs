@@ -21,7 +21,8 @@ pub(super) trait InLanes: Copy {
     type Wanted: Copy;
     /// Whether a bucket fills its lane: it is eight bytes of a line then, and needn't be looked for among more.
     const ARE_WORDS: bool;
-    /// Whether a look at them takes a few instructions, so that the CPU starts the loads of later ones by itself.
+    /// Whether to look at them, and to change them, takes a few instructions, so that the CPU starts the loads of later ones by
+    /// itself.
     const ARE_SIMPLE: bool;
 
     fn wanted(self, fingerprints: Eight) -> Self::Wanted;
