@@ -3,6 +3,7 @@
 
 use core::iter;
 
+use crate::bloom::kernel::count_true;
 use crate::filter::InsertError;
 
 /// Keys in a group, at most: few enough for the first-level cache, and so many that a layer's batch is worth its beginning
@@ -20,7 +21,7 @@ pub(crate) fn look_in<L, D: Copy>(
     let mut answers = [false; TOGETHER];
     let answers = &mut answers[..digests.len()];
     while let Some(layer) = layers.next() {
-        let there = count(found);
+        let there = count_true(found);
         if there == found.len() {
             return;
         }
@@ -116,10 +117,6 @@ fn is_worth_leaving_out(found: usize, keys: usize) -> bool {
     found > (keys * 3 / 8).max(16)
 }
 
-fn count(found: &[bool]) -> usize {
-    found.iter().filter(|found| **found).count()
-}
-
 /// Keys of a group that no layer has, in their order.
 struct Missing<D> {
     digests: [D; TOGETHER],
@@ -193,7 +190,7 @@ impl<D: Copy> Missing<D> {
             }
             let answers = &mut answers[..self.len];
             ask(layer, self.digests(), answers);
-            let count = count(answers);
+            let count = count_true(answers);
             if is_worth_leaving_out(count, self.len) {
                 self.leave_out(answers, found);
             } else if count > 0 {

@@ -5,6 +5,7 @@
 
 use super::BloomFilter;
 use crate::bits::Blocks;
+use crate::bloom::kernel::count_true;
 use crate::hash::{Digest, Key, KeyHasher};
 
 /// Digests in a chunk: enough to keep the memory busy, few enough for the stack and the first-level cache.
@@ -19,7 +20,7 @@ pub(super) fn contains_wanted<S: Blocks>(
     wanted: &[bool],
     answers: &mut [bool],
 ) {
-    let count = wanted.iter().filter(|wanted| **wanted).count();
+    let count = count_true(wanted);
     if 2 * count >= digests.len() {
         return filter.contains_hashes(digests, answers);
     }

@@ -77,6 +77,6 @@ impl CountingBloom {
 
     /// Takes what was removed off the length.
     fn forget(&mut self, removed: &[bool]) {
-        self.len = self.len.saturating_sub(count_true(removed));
+        self.len = self.len.saturating_sub(count_true(removed) as u64);
     }
 }

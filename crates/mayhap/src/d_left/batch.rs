@@ -275,7 +275,7 @@ impl<'a> RemoveStep<'a> {
         let (pace, geometry) = (filter.pace(), filter.geometry);
         let mut step = Self { cell: geometry.cell, blocks: &mut filter.blocks, removed, lowered: 0 };
         run(&Places(geometry, source), &mut step, pace);
-        let copies = count_true(step.removed);
+        let copies = count_true(step.removed) as u64;
         let cells = copies - step.lowered;
         // Counted from the same cells, so neither falls below zero.
         filter.len -= copies;

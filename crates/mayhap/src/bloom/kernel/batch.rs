@@ -172,10 +172,10 @@ impl Answers for &mut [bool] {
 }
 
 /// How many of the answers are `true`.
-pub(crate) fn count_true(answers: &[bool]) -> u64 {
+pub(crate) fn count_true(answers: &[bool]) -> usize {
     // In bytes, as long as they can't overflow: sixteen at a time, where the compiler adds words one by one.
     let short = answers.chunks(usize::from(u8::MAX));
-    short.map(|answers| u64::from(answers.iter().map(|answer| u8::from(*answer)).sum::<u8>())).sum()
+    short.map(|answers| usize::from(answers.iter().map(|answer| u8::from(*answer)).sum::<u8>())).sum()
 }
 
 /// Nowhere: each group is written over the last one.
@@ -422,8 +422,8 @@ mod tests {
     fn answers_are_counted_beyond_a_byte() {
         for len in [0, 1, 254, 255, 256, 511, 10_000] {
             let answers: Vec<bool> = (0..len).map(|i| i % 7 != 3).collect();
-            assert_eq!(count_true(&answers), answers.iter().filter(|answer| **answer).count() as u64);
-            assert_eq!(count_true(&std::vec![true; len]), len as u64);
+            assert_eq!(count_true(&answers), answers.iter().filter(|answer| **answer).count());
+            assert_eq!(count_true(&std::vec![true; len]), len);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Growth, Layer, ScalableBloom};
 use crate::bits::AllocError;
+use crate::bloom::kernel::count_true;
 use crate::filter::InsertError;
 use crate::hash::{Digest, Key};
 use crate::newest_first::{Growing, TOGETHER, add_to, look_in};
@@ -120,7 +121,7 @@ impl Growing for ScalableBloom {
 
     fn add_to_newest(&mut self, digests: &[Digest], new: &mut [bool]) {
         self.newest.filter.insert_hashes(digests, new);
-        self.newest.inserted += new.iter().map(|new| u64::from(*new)).sum::<u64>();
+        self.newest.inserted += count_true(new) as u64;
     }
 
     #[cold]

@@ -5,6 +5,7 @@ use super::eight::InEights;
 use super::places::{Places, Spot};
 use super::{Count, Insert, Located, Search, Table};
 use crate::bits::{BLOCK_BYTES, Block, Blocks, Line, Owned, is_worth_prefetching};
+use crate::bloom::kernel::count_true;
 use crate::filter::InsertError;
 use crate::hash::Digest;
 
@@ -55,7 +56,7 @@ impl Table<Owned> {
         if !digests.is_empty() {
             format.run(RemoveMany { blocks, places, digests, removed: last });
         }
-        *len -= removed.iter().map(|removed| u64::from(*removed)).sum::<u64>();
+        *len -= count_true(removed) as u64;
     }
 }
 

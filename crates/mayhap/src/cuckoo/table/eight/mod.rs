@@ -7,7 +7,8 @@
 //! Sixteen deletes are worked out from what was read, and written later, one digest after another. By then an earlier one
 //! may have changed the same bytes: who finds others than were read starts again, by itself. That keeps the order: taking
 //! one fingerprint out never brings in another, so what wasn't there when it was looked for isn't there later. Where
-//! buckets are words of eight bytes, it is cheap to see that no two of the sixteen meet, and then all are written at once.
+//! buckets are words of eight bytes, it is cheap to see that no two of the sixteen meet, and then all are written at once; if two
+//! do, all sixteen start again.
 
 mod buckets;
 mod places;
@@ -31,7 +32,8 @@ use register::{Eight, InRow, Lanes, Numbers, are_apart};
 /// The lines of digests are asked for so many turns before they are looked at.
 const AHEAD: usize = 2;
 
-/// In a table of so many lines of eight buckets each, two of sixteen deletes meet in one turn of seventeen.
+/// In a table of so many lines of eight buckets each, two of sixteen deletes meet in one turn of seventeen. In smaller ones they
+/// aren't written at once.
 const SELDOM_MEET: usize = 256;
 
 type Group = [Digest; 8];
@@ -96,7 +98,14 @@ impl<'a> InEights<'a> {
     pub(super) fn remove(self, blocks: &mut [Block], digests: &[Digest], removed: &mut [bool]) -> usize {
         let digests = digests.as_chunks().0.as_chunks().0;
         let removed = removed.as_chunks_mut().0.as_chunks_mut().0;
-        self.run(RemoveEach { blocks, digests, removed });
+        let kind = match self.kind {
+            // Not as words, which are written at once.
+            Kind::Words(SideBySide { entries, bits }) if blocks.len() < SELDOM_MEET => {
+                Kind::Packed(SideBySide { entries, bits })
+            }
+            kind => kind,
+        };
+        Self { kind, ..self }.run(RemoveEach { blocks, digests, removed });
         size_of_val(removed)
     }
 
@@ -199,8 +208,8 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
     fn locate<L>(self, group: &Group, lines: *const L, prefetch: bool) -> Located {
         let located = self.places.of(group, B::ARE_WORDS);
         if prefetch {
-            for bytes in [(located.first >> 3).numbers(), (located.second >> 3).numbers()] {
-                for byte in bytes.0 {
+            for bucket in [located.first, located.second] {
+                for byte in (bucket >> 3).one_by_one() {
                     prefetch_address(lines.cast::<u8>().wrapping_add(index(byte)));
                 }
             }
@@ -246,7 +255,6 @@ impl<L: Line> Batch for Contains<'_, L> {
             table.locate(at_most_last(digests, 1), lines.as_ptr(), prefetch),
         );
         for (number, found) in found.iter_mut().enumerate() {
-            let coming = table.locate(at_most_last(digests, number + AHEAD), lines.as_ptr(), prefetch);
             let wanted = table.buckets.wanted(current.fingerprints);
             let mut equal = table.all(0);
             for bucket in [current.first, current.second] {
@@ -254,6 +262,8 @@ impl<L: Line> Batch for Contains<'_, L> {
                     equal = equal | table.part(lines, bucket, part, wanted).seen.equal;
                 }
             }
+            // Between the loads and what waits for them: before the loads, hits in the cache take a fifth longer.
+            let coming = table.locate(at_most_last(digests, number + AHEAD), lines.as_ptr(), prefetch);
             equal.not_zero().answer(found);
             (current, next) = (next, coming);
         }
@@ -272,7 +282,8 @@ struct Removal {
     found: Lanes,
     /// Where.
     bytes: InRow,
-    /// What shall stand there then.
+    /// What stood there, and what shall stand there then.
+    before: Eight,
     after: Eight,
 }
 
@@ -280,9 +291,18 @@ struct Removal {
 #[derive(Default)]
 struct OneByOne {
     bytes: Numbers,
-    /// What must stand there.
     before: Numbers,
     after: Numbers,
+}
+
+impl OneByOne {
+    /// Early: later they would have to be waited for.
+    #[inline(always)]
+    fn store(&mut self, removal: &Removal) {
+        removal.bytes.numbers().store_to(&mut self.bytes);
+        removal.before.store_to(&mut self.before);
+        removal.after.store_to(&mut self.after);
+    }
 }
 
 impl Batch for RemoveEach<'_> {
@@ -290,21 +310,30 @@ impl Batch for RemoveEach<'_> {
     fn run<B: InLanes, const PARTS: usize>(self, table: Table<'_, B, PARTS>) {
         let Self { blocks, digests, removed } = self;
         let prefetch = size_of_val(blocks) >= Table::<B, PARTS>::PREFETCH_TO_WRITE;
-        let seldom_meet = B::ARE_WORDS && blocks.len() >= SELDOM_MEET;
         let mut one_by_one = Pair::<OneByOne>::default();
         let mut current = table.locate_two(at_most_last(digests, 0), blocks, prefetch);
         let mut next = table.locate_two(at_most_last(digests, 1), blocks, prefetch);
         for (number, (groups, removed)) in digests.iter().zip(removed).enumerate() {
             // One after the other in the text, too: in a loop over both, deletes from memory take 20 ns instead of 12.
-            let first = table.work_out(&mut one_by_one[0], blocks, current[0]);
-            let second = table.work_out(&mut one_by_one[1], blocks, current[1]);
+            let first = table.work_out(blocks, current[0]);
+            if !B::ARE_WORDS {
+                one_by_one[0].store(&first);
+            }
+            let second = table.work_out(blocks, current[1]);
+            if !B::ARE_WORDS {
+                one_by_one[1].store(&second);
+            }
             // Here and not before: with the writes right after they were worked out, deletes take a third longer.
             let coming = table.locate_two(at_most_last(digests, number + AHEAD), blocks, prefetch);
             first.found.answer(&mut removed[0]);
             second.found.answer(&mut removed[1]);
-            if seldom_meet && are_apart(first.bytes.numbers(), second.bytes.numbers()) {
-                first.bytes.set_eight_bytes_of(blocks, first.found, first.after);
-                second.bytes.set_eight_bytes_of(blocks, second.found, second.after);
+            if B::ARE_WORDS {
+                if are_apart(first.bytes.numbers(), second.bytes.numbers()) {
+                    first.bytes.set_eight_bytes_of(blocks, first.found, first.after);
+                    second.bytes.set_eight_bytes_of(blocks, second.found, second.after);
+                } else {
+                    remove_each(table.format, table.places.places, blocks, groups, removed);
+                }
             } else if Table::<B, PARTS>::goes_on(first.found | second.found) {
                 for ((removals, group), removed) in one_by_one.iter().zip(groups).zip(removed) {
                     table.take_out_each(blocks, removals, group, removed);
@@ -323,10 +352,9 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
         B::ARE_SIMPLE || !found.are_none()
     }
 
-    /// What it takes to remove these. It is written to memory early, whether or not it is needed there: later it would have to be
-    /// waited for.
+    /// What it takes to remove these.
     #[inline(always)]
-    fn work_out(self, one_by_one: &mut OneByOne, blocks: &[Block], located: Located) -> Removal {
+    fn work_out(self, blocks: &[Block], located: Located) -> Removal {
         let wanted = self.buckets.wanted(located.fingerprints);
         // The first part that has it, for each lane.
         let mut part = self.part(blocks, located.first, 0, wanted);
@@ -343,10 +371,7 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
             // Who isn't there is written as it was: which lanes those are can't be predicted.
             after = words.or_in(found, words ^ change.each_up(before));
         }
-        bytes.numbers().store_to(&mut one_by_one.bytes);
-        words.store_to(&mut one_by_one.before);
-        after.store_to(&mut one_by_one.after);
-        Removal { found, bytes, after }
+        Removal { found, bytes, before: words, after }
     }
 
     /// Writes what was worked out, for each digest in order.
@@ -376,4 +401,19 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
 fn remove_one(format: &Format, places: &Places, blocks: &mut [Block], digest: Digest) -> bool {
     // How many are left is counted by the answers.
     format.run(Remove { blocks, len: &mut 1, spot: places.of(digest.get()) })
+}
+
+/// Sixteen of them, of which two may have the same bytes.
+#[cold]
+#[inline(never)]
+fn remove_each(
+    format: &Format,
+    places: &Places,
+    blocks: &mut [Block],
+    groups: &Pair<Group>,
+    removed: &mut Pair<Answers>,
+) {
+    for (digest, removed) in groups.as_flattened().iter().zip(removed.as_flattened_mut()) {
+        *removed = remove_one(format, places, blocks, *digest);
+    }
 }

@@ -5,12 +5,12 @@
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::{
-    __m256i, __m512i, _mm_maskz_set1_epi8, _mm_storel_epi64, _mm256_set_m128i, _mm512_add_epi64,
-    _mm512_and_si512, _mm512_broadcast_i64x4, _mm512_castsi512_si256, _mm512_cmpeq_epi16_mask,
-    _mm512_cmpgt_epu64_mask, _mm512_cvtepi64_epi16, _mm512_extracti64x4_epi64, _mm512_i64gather_epi64,
-    _mm512_loadu_si512, _mm512_mask_i64scatter_epi64, _mm512_mask_mov_epi64, _mm512_min_epu64,
-    _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutex2var_epi64, _mm512_permutexvar_epi16,
-    _mm512_set1_epi64, _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_store_si512, _mm512_sub_epi64,
+    __m256i, __m512i, _mm_maskz_set1_epi8, _mm_storel_epi64, _mm512_add_epi64, _mm512_alignr_epi64,
+    _mm512_and_si512, _mm512_castsi512_si256, _mm512_cmpeq_epi16_mask, _mm512_cmpeq_epi32_mask,
+    _mm512_cmpgt_epu64_mask, _mm512_extracti64x4_epi64, _mm512_i64gather_epi64, _mm512_loadu_si512,
+    _mm512_mask_i64scatter_epi64, _mm512_mask_mov_epi16, _mm512_mask_mov_epi64, _mm512_min_epu64,
+    _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutex2var_epi64, _mm512_rol_epi32, _mm512_rorv_epi32,
+    _mm512_set1_epi64, _mm512_shuffle_epi32, _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_sub_epi64,
     _mm512_test_epi64_mask, _mm512_testn_epi64_mask, _mm512_xor_si512,
 };
 use core::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
@@ -139,12 +139,17 @@ impl Eight {
         }
     }
 
+    /// One after the other, by way of memory: what takes them out of their lanes is busy with arithmetic already.
     #[inline(always)]
-    pub(super) fn numbers(self) -> Numbers {
+    pub(super) fn one_by_one(self) -> [u64; 8] {
         let mut numbers = Numbers([0; 8]);
-        // SAFETY: AVX-512, by `self`, and all 64 bytes are those of the numbers, which are aligned to as many.
-        unsafe { _mm512_store_si512(numbers.0.as_mut_ptr().cast(), self.0) };
-        numbers
+        self.store_to(&mut numbers);
+        let mut each = [0; 8];
+        for (each, number) in each.iter_mut().zip(&numbers.0) {
+            // SAFETY: a reference. (Volatile, because the compiler knows the numbers, and would take them out of their lanes.)
+            *each = unsafe { core::ptr::from_ref(number).read_volatile() };
+        }
+        each
     }
 
     /// The same number in all lanes.
@@ -223,12 +228,14 @@ pub(super) struct InRow {
 }
 
 impl InRow {
+    /// All of them are in the row. Should one not be, it is the row's last, which is less work than to look whether there is one.
     #[inline(always)]
     pub(super) fn new<L>(numbers: Eight, lines: &[L]) -> Self {
         assert!(!lines.is_empty(), "a line");
         let row = size_of_val(lines);
-        assert!(numbers.above(numbers.same(row as u64 - 8)).are_none(), "eight bytes of the row");
-        Self { numbers, row }
+        let last = numbers.same(row as u64 - 8);
+        debug_assert!(numbers.above(last).are_none(), "eight bytes of the row");
+        Self { numbers: numbers.min(last), row }
     }
 
     #[inline(always)]
@@ -246,22 +253,15 @@ impl InRow {
     #[inline(always)]
     pub(super) fn eight_bytes_of<L: Line>(self, lines: &[L]) -> Eight {
         assert!(size_of_val(lines) >= self.row, "the row");
-        // SAFETY: AVX-512, by the numbers; every lane reads bytes of the lines, as was checked. Those that somebody may be writing
-        // are read by an instruction that the compiler knows nothing of.
-        Eight(unsafe {
-            if L::RACING {
-                eight_bytes_by_asm(lines.as_ptr().cast(), self.numbers.0)
-            } else {
-                _mm512_i64gather_epi64::<1>(self.numbers.0, lines.as_ptr().cast())
-            }
-        })
+        // SAFETY: AVX-512, by the numbers; every lane reads bytes of the lines: no number is above that of the last eight.
+        Eight(unsafe { eight_bytes_by_asm(lines.as_ptr().cast(), self.numbers.0) })
     }
 
     /// Makes the eight bytes from each of them on those of `words`, in some of the lanes.
     #[inline(always)]
     pub(super) fn set_eight_bytes_of(self, blocks: &mut [Block], lanes: Lanes, words: Eight) {
         assert!(size_of_val(blocks) >= self.row, "the row");
-        // SAFETY: AVX-512, by the numbers; every lane writes bytes of the blocks, as was checked, and blocks may have any.
+        // SAFETY: AVX-512, by the numbers; every lane writes bytes of the blocks, as above, and blocks may have any.
         unsafe {
             _mm512_mask_i64scatter_epi64::<1>(blocks.as_mut_ptr().cast(), lanes.0, self.numbers.0, words.0);
         }
@@ -270,35 +270,28 @@ impl InRow {
 
 /// Whether sixteen bytes are in different words of eight bytes. Yes is certain; no is not, but seldom wrong.
 ///
-/// The lowest 16 bits of the words' numbers are compared, each with those of the eight after it, in a circle. (There is an
-/// instruction for that, `vpconflictq`, but it knows eight only, and with it deletes took longer than one by one: decision 138.)
+/// The lowest 16 bits of the words' numbers are compared, two numbers of a lane with the two of each of the four lanes after it,
+/// in a circle. (There is an instruction for that, `vpconflictq`, but it knows eight only, and with it deletes took longer than
+/// one by one: decision 138.)
 #[inline(always)]
 pub(super) fn are_apart(first: Eight, second: Eight) -> bool {
-    let (first, second) = (first >> 3, second >> 3);
-    // SAFETY: AVX-512, by the numbers, and all that is loaded are the 64 bytes of an array.
+    // SAFETY: AVX-512, by the numbers.
     unsafe {
-        let words = _mm256_set_m128i(_mm512_cvtepi64_epi16(second.0), _mm512_cvtepi64_epi16(first.0));
-        let twice = _mm512_broadcast_i64x4(words);
-        let mut equal = 0;
-        for turn in &TURNED {
-            let turned = _mm512_permutexvar_epi16(_mm512_loadu_si512(turn.as_ptr().cast()), twice);
-            equal |= _mm512_cmpeq_epi16_mask(twice, turned);
+        // The number of the first word in the lowest 16 bits of each lane, that of the second above it, and both again.
+        let pairs = _mm512_mask_mov_epi16((first >> 3).0, 0x2222_2222, (second << (16 - 3)).0);
+        let twice = _mm512_shuffle_epi32::<0b10_10_00_00>(pairs);
+        if _mm512_cmpeq_epi32_mask(twice, _mm512_rol_epi32::<16>(twice)) != 0 {
+            return false;
         }
+        // Each against each: the second time the other way round.
+        let crossed = _mm512_rorv_epi32(twice, _mm512_set1_epi64(16 << 32));
+        let equal = _mm512_cmpeq_epi16_mask(twice, _mm512_alignr_epi64::<1>(crossed, crossed))
+            | _mm512_cmpeq_epi16_mask(twice, _mm512_alignr_epi64::<2>(crossed, crossed))
+            | _mm512_cmpeq_epi16_mask(twice, _mm512_alignr_epi64::<3>(crossed, crossed))
+            | _mm512_cmpeq_epi16_mask(twice, _mm512_alignr_epi64::<4>(crossed, crossed));
         equal == 0
     }
 }
-
-/// Which of sixteen numbers are 1, 2, 3 and 4 places further in a circle, and 5, 6, 7 and 8 places in the upper half.
-static TURNED: [[u16; 32]; 4] = {
-    let mut turned = [[0; 32]; 4];
-    let mut number = 0;
-    while number < 4 * 32 {
-        let (turn, lane) = (number / 32, number % 32);
-        turned[turn as usize][lane as usize] = (lane + turn + 1 + lane / 16 * 4) % 16;
-        number += 1;
-    }
-    turned
-};
 
 impl BitOr for Lanes {
     type Output = Self;
@@ -345,7 +338,9 @@ fn lower_halves_times(a: __m512i, b: __m512i) -> __m512i {
     product
 }
 
-/// To the CPU it is no matter if somebody writes meanwhile: each byte is the old or the new one.
+/// By an instruction that the compiler knows nothing of: somebody may be writing meanwhile, to which the CPU gives the old or the
+/// new of each byte. And it stays where it stands: the compiler would move it to where the words are needed, which is when they
+/// should have come.
 ///
 /// # Safety
 /// From `from` on there are bytes with these numbers, and seven more after each.

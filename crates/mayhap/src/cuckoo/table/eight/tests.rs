@@ -115,9 +115,9 @@ fn places_are_those_of_each_digest() {
                 let located = of_eight.of(&digests, layout.bucket_bits() == 64);
                 for (lane, digest) in digests.iter().enumerate() {
                     let spot = places.of(digest.get());
-                    assert_eq!(located.first.numbers().0[lane], grid.bit(spot.first));
-                    assert_eq!(located.second.numbers().0[lane], grid.bit(spot.second));
-                    assert_eq!(located.fingerprints.numbers().0[lane], u64::from(spot.fingerprint));
+                    assert_eq!(located.first.one_by_one()[lane], grid.bit(spot.first));
+                    assert_eq!(located.second.one_by_one()[lane], grid.bit(spot.second));
+                    assert_eq!(located.fingerprints.one_by_one()[lane], u64::from(spot.fingerprint));
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Adding items, and growing when there is no room for a new one.
 
 use super::{Link, RedisBloom, RedisHash, RedisLink};
+use crate::bloom::kernel::count_true;
 use crate::filter::InsertError;
 use crate::hash::Key;
 use crate::newest_first::{Growing, TOGETHER, add_to, look_in};
@@ -141,7 +142,7 @@ impl Growing for RedisBloom {
     fn add_to_newest(&mut self, hashes: &[RedisHash], new: &mut [bool]) {
         if let Some(newest) = self.links.last_mut() {
             newest.filter.insert_hashes(hashes, new);
-            newest.figures.size += new.iter().map(|new| u64::from(*new)).sum::<u64>();
+            newest.figures.size += count_true(new) as u64;
         }
     }
 
