@@ -4,14 +4,15 @@
 use core::array;
 
 use super::super::sorted::{CODE_MASK, CODES, GATHER, GATHERED_AT, NIBBLE, NIBBLES, Sorted};
-use super::register::{Eight, Lanes};
+use super::register::{Eight, Lanes, Loads};
 use crate::cpu::Avx512;
 
 /// A kind of buckets as it is told to the CPU.
 pub(super) trait IntoLanes {
-    type Lanes: InLanes;
+    /// With their words loaded together, or one by one.
+    type Lanes<const TOGETHER: bool>: InLanes;
 
-    fn into_lanes(self, avx512: Avx512) -> Self::Lanes;
+    fn into_lanes<const TOGETHER: bool>(self, avx512: Avx512) -> Self::Lanes<TOGETHER>;
 }
 
 /// What can be done with eight buckets, or parts of them. Each stands in the lowest bits of its lane; what stands above it
@@ -24,6 +25,9 @@ pub(super) trait InLanes: Copy {
     /// Whether to look at them, and to change them, takes a few instructions, so that the CPU starts the loads of later ones by
     /// itself.
     const ARE_SIMPLE: bool;
+
+    /// How their words are loaded.
+    const LOADS: Loads;
 
     fn wanted(self, fingerprints: Eight) -> Self::Wanted;
     /// Where the buckets hold what is wanted.
@@ -54,7 +58,7 @@ impl Seen {
 
 /// Fingerprints side by side.
 #[derive(Clone, Copy)]
-pub(super) struct Packed<const ARE_WORDS: bool> {
+pub(super) struct Packed<const ARE_WORDS: bool, const TOGETHER: bool> {
     /// Bits of a fingerprint.
     bits: u32,
     /// The lowest bit of every fingerprint.
@@ -71,20 +75,21 @@ pub(super) struct SideBySide<const ARE_WORDS: bool> {
 }
 
 impl<const ARE_WORDS: bool> IntoLanes for SideBySide<ARE_WORDS> {
-    type Lanes = Packed<ARE_WORDS>;
+    type Lanes<const TOGETHER: bool> = Packed<ARE_WORDS, TOGETHER>;
 
     #[inline(always)]
-    fn into_lanes(self, avx512: Avx512) -> Packed<ARE_WORDS> {
+    fn into_lanes<const TOGETHER: bool>(self, avx512: Avx512) -> Packed<ARE_WORDS, TOGETHER> {
         let Self { entries, bits } = self;
         let ones = (0..entries).fold(0, |ones, entry| ones | 1 << (entry * bits));
         Packed { bits, ones: Eight::all(avx512, ones), tops: Eight::all(avx512, ones << (bits - 1)) }
     }
 }
 
-impl<const ARE_WORDS: bool> InLanes for Packed<ARE_WORDS> {
+impl<const ARE_WORDS: bool, const TOGETHER: bool> InLanes for Packed<ARE_WORDS, TOGETHER> {
     /// The fingerprint in every place.
     type Wanted = Eight;
     const ARE_WORDS: bool = ARE_WORDS;
+    const LOADS: Loads = Loads::those(TOGETHER);
     const ARE_SIMPLE: bool = true;
 
     #[inline(always)]
@@ -109,7 +114,7 @@ impl<const ARE_WORDS: bool> InLanes for Packed<ARE_WORDS> {
 
 /// Semi-sorted buckets.
 #[derive(Clone, Copy)]
-pub(super) struct SemiSorted {
+pub(super) struct SemiSorted<const TOGETHER: bool> {
     avx512: Avx512,
     /// Bits of the rest of a fingerprint.
     rest: u32,
@@ -124,10 +129,10 @@ pub(super) struct SemiSorted {
 }
 
 impl IntoLanes for Sorted<u64> {
-    type Lanes = SemiSorted;
+    type Lanes<const TOGETHER: bool> = SemiSorted<TOGETHER>;
 
     #[inline(always)]
-    fn into_lanes(self, avx512: Avx512) -> SemiSorted {
+    fn into_lanes<const TOGETHER: bool>(self, avx512: Avx512) -> SemiSorted<TOGETHER> {
         let Self { rest, ones, low, tables, .. } = self;
         let [lower, upper] = [0, 8].map(|from: usize| array::from_fn(|i| tables.others[from + i]));
         let [first, second, third] = [0b1110, 0b1101, 0b1011].map(|differing| tables.others[differing] << 1);
@@ -142,17 +147,18 @@ impl IntoLanes for Sorted<u64> {
     }
 }
 
-impl SemiSorted {
+impl<const TOGETHER: bool> SemiSorted<TOGETHER> {
     #[inline(always)]
     fn all(self, number: u64) -> Eight {
         Eight::all(self.avx512, number)
     }
 }
 
-impl InLanes for SemiSorted {
+impl<const TOGETHER: bool> InLanes for SemiSorted<TOGETHER> {
     /// The lowest nibble of the fingerprint four times, and its rest in every place.
     type Wanted = [Eight; 2];
     const ARE_WORDS: bool = false;
+    const LOADS: Loads = Loads::those(TOGETHER);
     const ARE_SIMPLE: bool = false;
 
     #[inline(always)]
@@ -163,7 +169,7 @@ impl InLanes for SemiSorted {
 
     #[inline(always)]
     fn look(self, buckets: Eight, [wanted_nibbles, wanted_rests]: [Eight; 2]) -> Seen {
-        let nibbles = buckets.looked_up(&NIBBLES);
+        let nibbles = buckets.looked_up(&NIBBLES, Self::LOADS);
         let (sevens, eights) = (self.all(0x7777), self.all(0x8888));
         let differences = nibbles ^ wanted_nibbles;
         let differing = ((differences & sevens).plus(sevens) | differences) & eights;
@@ -185,7 +191,7 @@ impl InLanes for SemiSorted {
             .or_in(through.above(second), self.all(0xff))
             .or_in(through.above(third), self.all(0xfff));
         let behind = nibbles >> NIBBLE;
-        let code = (behind ^ (behind ^ nibbles) & before).looked_up(&CODES);
+        let code = (behind ^ (behind ^ nibbles) & before).looked_up(&CODES, Self::LOADS);
         let rests = buckets & self.all(!u64::from(CODE_MASK));
         (buckets ^ rests << self.rest) & through ^ code
     }

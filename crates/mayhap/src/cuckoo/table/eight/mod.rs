@@ -22,12 +22,12 @@ use super::buckets::{Format, Grid};
 use super::places::Places;
 use super::sorted::Sorted;
 use crate::bits::{BLOCK_BYTES, Block, Line, prefetch_address, set_eight_bytes};
-use crate::cpu::{Avx2, Avx512, Work};
+use crate::cpu::{Avx2, Avx512, Work, gathers_quickly};
 use crate::cuckoo::layout::CuckooLayout;
 use crate::hash::Digest;
 use buckets::{InLanes, IntoLanes, Seen, SideBySide};
 use places::{Located, PlacesOfEight, has_places_of_eight};
-use register::{Eight, InRow, Lanes, Numbers, are_apart};
+use register::{Eight, InRow, Lanes, Loads, Numbers, are_apart};
 
 /// The lines of digests are asked for so many turns before they are looked at.
 const AHEAD: usize = 2;
@@ -46,6 +46,7 @@ type Pair<T> = [T; 2];
 #[derive(Clone, Copy)]
 pub(super) struct InEights<'a> {
     avx512: Avx512,
+    loads: Loads,
     format: &'a Format,
     kind: Kind,
     places: &'a Places,
@@ -84,7 +85,8 @@ impl<'a> InEights<'a> {
             _ if fits_64(entries / 2 * bits) => Kind::Halves(SideBySide { entries: entries / 2, bits }),
             _ => return None,
         };
-        Some(Self { avx512, format, kind, places, grid: Grid::new(layout.bucket_bits()) })
+        let loads = Loads::those(gathers_quickly());
+        Some(Self { avx512, loads, format, kind, places, grid: Grid::new(layout.bucket_bits()) })
     }
 
     /// `found[i]` for the i-th digest, in whole groups: for as many of the first digests as it tells.
@@ -119,7 +121,14 @@ impl<'a> InEights<'a> {
     }
 
     fn run_on<B: IntoLanes, const PARTS: usize>(self, buckets: B, part_bits: u32, batch: impl Batch) {
-        self.avx512.run(OfKind::<_, _, PARTS> { table: self, buckets, part_bits, batch });
+        match self.loads {
+            Loads::Together => {
+                self.avx512.run(OfKind::<_, _, PARTS, true> { table: self, buckets, part_bits, batch });
+            }
+            Loads::OneByOne => {
+                self.avx512.run(OfKind::<_, _, PARTS, false> { table: self, buckets, part_bits, batch });
+            }
+        }
     }
 }
 
@@ -136,21 +145,23 @@ trait Batch {
 
 /// A batch on buckets of one kind, in a function of its own: with the loops of all kinds in one, the compiler keeps what
 /// they have in common, and too little of what one of them needs, in registers.
-struct OfKind<'a, B, T, const PARTS: usize> {
+struct OfKind<'a, B, T, const PARTS: usize, const TOGETHER: bool> {
     table: InEights<'a>,
     buckets: B,
     part_bits: u32,
     batch: T,
 }
 
-impl<B: IntoLanes, T: Batch, const PARTS: usize> Work for OfKind<'_, B, T, PARTS> {
+impl<B: IntoLanes, T: Batch, const PARTS: usize, const TOGETHER: bool> Work
+    for OfKind<'_, B, T, PARTS, TOGETHER>
+{
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         let Self { table: InEights { avx512, format, places, grid, .. }, buckets, part_bits, batch } = self;
         let places = PlacesOfEight::new(avx512, places, grid);
-        let buckets = buckets.into_lanes(avx512);
+        let buckets = buckets.into_lanes::<TOGETHER>(avx512);
         batch.run(Table::<_, PARTS> { avx512, format, buckets, part_bits, places });
     }
 }
@@ -227,14 +238,14 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
     fn part<L: Line>(self, lines: &[L], bucket: Eight, number: usize, wanted: B::Wanted) -> Part {
         if B::ARE_WORDS {
             let bytes = InRow::new(bucket >> 3, lines);
-            let words = bytes.eight_bytes_of(lines);
+            let words = bytes.eight_bytes_of(lines, B::LOADS);
             return Part { bytes, before: self.all(0), words, seen: self.buckets.look(words, wanted) };
         }
         let bit = bucket.plus(self.all(number as u64 * u64::from(self.part_bits)));
         let (byte, in_line) = (bit >> 3, self.all(BLOCK_BYTES as u64 - 1));
         let byte = byte & !in_line | (byte & in_line).min(self.all(BLOCK_BYTES as u64 - 8));
         let (bytes, before) = (InRow::new(byte, lines), bit.minus(byte << 3));
-        let words = bytes.eight_bytes_of(lines);
+        let words = bytes.eight_bytes_of(lines, B::LOADS);
         Part { bytes, before, words, seen: self.buckets.look(words.each_down(before), wanted) }
     }
 }

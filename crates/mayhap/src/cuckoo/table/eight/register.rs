@@ -5,13 +5,14 @@
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::{
-    __m256i, __m512i, _mm_maskz_set1_epi8, _mm_storel_epi64, _mm512_add_epi64, _mm512_alignr_epi64,
-    _mm512_and_si512, _mm512_castsi512_si256, _mm512_cmpeq_epi16_mask, _mm512_cmpeq_epi32_mask,
-    _mm512_cmpgt_epu64_mask, _mm512_extracti64x4_epi64, _mm512_i64gather_epi64, _mm512_loadu_si512,
-    _mm512_mask_i64scatter_epi64, _mm512_mask_mov_epi16, _mm512_mask_mov_epi64, _mm512_min_epu64,
-    _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutex2var_epi64, _mm512_rol_epi32, _mm512_rorv_epi32,
-    _mm512_set1_epi64, _mm512_shuffle_epi32, _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_sub_epi64,
-    _mm512_test_epi64_mask, _mm512_testn_epi64_mask, _mm512_xor_si512,
+    __m128i, __m256i, __m512i, _mm_maskz_set1_epi8, _mm_storel_epi64, _mm256_set_m128i, _mm512_add_epi64,
+    _mm512_alignr_epi64, _mm512_and_si512, _mm512_castsi256_si512, _mm512_castsi512_si256,
+    _mm512_cmpeq_epi16_mask, _mm512_cmpeq_epi32_mask, _mm512_cmpgt_epu64_mask, _mm512_extracti64x4_epi64,
+    _mm512_i64gather_epi64, _mm512_inserti64x4, _mm512_loadu_si512, _mm512_mask_i64scatter_epi64,
+    _mm512_mask_mov_epi16, _mm512_mask_mov_epi64, _mm512_min_epu64, _mm512_mullo_epi64, _mm512_or_si512,
+    _mm512_permutex2var_epi64, _mm512_rol_epi32, _mm512_rorv_epi32, _mm512_set1_epi64, _mm512_shuffle_epi32,
+    _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_sub_epi64, _mm512_test_epi64_mask, _mm512_testn_epi64_mask,
+    _mm512_xor_si512,
 };
 use core::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 
@@ -32,6 +33,21 @@ pub(super) struct Numbers(pub(super) [u64; 8]);
 /// Some of the lanes: one bit for each. They come from an [`Eight`], and prove as much.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Lanes(u8);
+
+/// How eight words are loaded from eight places.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Loads {
+    /// By one instruction.
+    Together,
+    /// Each by an instruction of its own, where [that is faster](crate::cpu::gathers_quickly).
+    OneByOne,
+}
+
+impl Loads {
+    pub(super) const fn those(together: bool) -> Self {
+        if together { Self::Together } else { Self::OneByOne }
+    }
+}
 
 /// What is one instruction, for two and more of [`Eight`].
 macro_rules! instructions {
@@ -210,11 +226,16 @@ impl Eight {
     /// In each lane that one of the numbers which its lowest twelve bits say. The last three of the row are there to be read
     /// with others.
     #[inline(always)]
-    pub(super) fn looked_up(self, row: &[u16; 4096 + 3]) -> Self {
+    pub(super) fn looked_up(self, row: &[u16; 4096 + 3], loads: Loads) -> Self {
         let index = self & self.same(4095);
         // SAFETY: AVX-512, by `self`. A lane reads eight bytes from the number on that its index says: below 4096, so three more
         // follow it.
-        let four = Self(unsafe { _mm512_i64gather_epi64::<2>(index.0, row.as_ptr().cast()) });
+        let four = Self(unsafe {
+            match loads {
+                Loads::Together => _mm512_i64gather_epi64::<2>(index.0, row.as_ptr().cast()),
+                Loads::OneByOne => eight_bytes_one_by_one(row.as_ptr().cast(), index << 1),
+            }
+        });
         four & self.same(0xffff)
     }
 }
@@ -251,10 +272,15 @@ impl InRow {
 
     /// Eight bytes from each of them on, as [`Line::eight_bytes_of`].
     #[inline(always)]
-    pub(super) fn eight_bytes_of<L: Line>(self, lines: &[L]) -> Eight {
+    pub(super) fn eight_bytes_of<L: Line>(self, lines: &[L], loads: Loads) -> Eight {
         assert!(size_of_val(lines) >= self.row, "the row");
         // SAFETY: AVX-512, by the numbers; every lane reads bytes of the lines: no number is above that of the last eight.
-        Eight(unsafe { eight_bytes_by_asm(lines.as_ptr().cast(), self.numbers.0) })
+        Eight(unsafe {
+            match loads {
+                Loads::Together => eight_bytes_by_asm(lines.as_ptr().cast(), self.numbers.0),
+                Loads::OneByOne => eight_bytes_one_by_one(lines.as_ptr().cast(), self.numbers),
+            }
+        })
     }
 
     /// Makes the eight bytes from each of them on those of `words`, in some of the lanes.
@@ -362,4 +388,48 @@ unsafe fn eight_bytes_by_asm(from: *const u8, numbers: __m512i) -> __m512i {
         );
     }
     bytes
+}
+
+/// The same by single loads, which stay where they stand, too.
+///
+/// # Safety
+/// As [`eight_bytes_by_asm`].
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+unsafe fn eight_bytes_one_by_one(from: *const u8, numbers: Eight) -> __m512i {
+    let mut places = Numbers([0; 8]);
+    numbers.store_to(&mut places);
+    let (ab, cd, ef, gh): (__m128i, __m128i, __m128i, __m128i);
+    // SAFETY: only the eight places and the bytes there are read, and only the registers are written.
+    unsafe {
+        core::arch::asm!(
+            "mov {one}, [{places}]",
+            "mov {other}, [{places} + 8]",
+            "vmovq {ab}, [{from} + {one}]",
+            "vmovhps {ab}, {ab}, [{from} + {other}]",
+            "mov {one}, [{places} + 16]",
+            "mov {other}, [{places} + 24]",
+            "vmovq {cd}, [{from} + {one}]",
+            "vmovhps {cd}, {cd}, [{from} + {other}]",
+            "mov {one}, [{places} + 32]",
+            "mov {other}, [{places} + 40]",
+            "vmovq {ef}, [{from} + {one}]",
+            "vmovhps {ef}, {ef}, [{from} + {other}]",
+            "mov {one}, [{places} + 48]",
+            "mov {other}, [{places} + 56]",
+            "vmovq {gh}, [{from} + {one}]",
+            "vmovhps {gh}, {gh}, [{from} + {other}]",
+            from = in(reg) from,
+            places = in(reg) &raw const places,
+            one = out(reg) _,
+            other = out(reg) _,
+            ab = out(xmm_reg) ab,
+            cd = out(xmm_reg) cd,
+            ef = out(xmm_reg) ef,
+            gh = out(xmm_reg) gh,
+            options(nostack, preserves_flags, readonly)
+        );
+    }
+    let lower = _mm512_castsi256_si512(_mm256_set_m128i(cd, ab));
+    _mm512_inserti64x4::<1>(lower, _mm256_set_m128i(gh, ef))
 }

@@ -80,6 +80,21 @@ fn eight_at_a_time_are_the_same_as_one_by_one() {
             assert_eq!(answers, expected, "lines that somebody may be writing: {layout:?} {places:?}");
             shared.len = table.len();
 
+            // In both ways of loading, whichever this CPU prefers.
+            for loads in [Loads::Together, Loads::OneByOne] {
+                let Some(eights) = InEights::of(layout, &table.format, &places, digests.len()) else { break };
+                let eights = InEights { loads, ..eights };
+                answers.fill(false);
+                let whole = eights.contains(table.lines.lines(), digests, &mut answers);
+                assert_eq!(answers[..whole], expected[..whole], "{loads:?}: {layout:?} {places:?}");
+                let [mut together, mut alone] = [table.try_clone().unwrap(), table.try_clone().unwrap()];
+                let whole = eights.remove(&mut together.lines, digests, &mut answers);
+                for (digest, answer) in digests.iter().zip(&answers[..whole]) {
+                    assert_eq!(*answer, alone.remove(digest.get()), "{loads:?}: {layout:?} {places:?}");
+                }
+                assert!(together.lines.lines() == alone.lines.lines(), "{loads:?}: {layout:?} {places:?}");
+            }
+
             let mut alone = table.try_clone().unwrap();
             let expected: Vec<bool> = digests.iter().map(|digest| alone.remove(digest.get())).collect();
             table.remove_many(digests, &mut answers);
