@@ -9,7 +9,7 @@ use crate::cpu::Avx512;
 
 /// A kind of buckets as it is told to the CPU.
 pub(super) trait IntoLanes {
-    /// With their words loaded together, or one by one.
+    /// With their words loaded together, or singly.
     type Lanes<const TOGETHER: bool>: InLanes;
 
     fn into_lanes<const TOGETHER: bool>(self, avx512: Avx512) -> Self::Lanes<TOGETHER>;

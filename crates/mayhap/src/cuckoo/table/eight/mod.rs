@@ -125,7 +125,7 @@ impl<'a> InEights<'a> {
             Loads::Together => {
                 self.avx512.run(OfKind::<_, _, PARTS, true> { table: self, buckets, part_bits, batch });
             }
-            Loads::OneByOne => {
+            Loads::Singly => {
                 self.avx512.run(OfKind::<_, _, PARTS, false> { table: self, buckets, part_bits, batch });
             }
         }

@@ -40,12 +40,13 @@ pub(super) enum Loads {
     /// By one instruction.
     Together,
     /// Each by an instruction of its own, where [that is faster](crate::cpu::gathers_quickly).
-    OneByOne,
+    Singly,
 }
 
 impl Loads {
+    /// A constant of a type can be whether they are, and not how they are loaded.
     pub(super) const fn those(together: bool) -> Self {
-        if together { Self::Together } else { Self::OneByOne }
+        if together { Self::Together } else { Self::Singly }
     }
 }
 
@@ -233,7 +234,7 @@ impl Eight {
         let four = Self(unsafe {
             match loads {
                 Loads::Together => _mm512_i64gather_epi64::<2>(index.0, row.as_ptr().cast()),
-                Loads::OneByOne => eight_bytes_one_by_one(row.as_ptr().cast(), index << 1),
+                Loads::Singly => eight_bytes_singly(row.as_ptr().cast(), index << 1),
             }
         });
         four & self.same(0xffff)
@@ -278,7 +279,7 @@ impl InRow {
         Eight(unsafe {
             match loads {
                 Loads::Together => eight_bytes_by_asm(lines.as_ptr().cast(), self.numbers.0),
-                Loads::OneByOne => eight_bytes_one_by_one(lines.as_ptr().cast(), self.numbers),
+                Loads::Singly => eight_bytes_singly(lines.as_ptr().cast(), self.numbers),
             }
         })
     }
@@ -396,7 +397,7 @@ unsafe fn eight_bytes_by_asm(from: *const u8, numbers: __m512i) -> __m512i {
 /// As [`eight_bytes_by_asm`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-unsafe fn eight_bytes_one_by_one(from: *const u8, numbers: Eight) -> __m512i {
+unsafe fn eight_bytes_singly(from: *const u8, numbers: Eight) -> __m512i {
     let mut places = Numbers([0; 8]);
     numbers.store_to(&mut places);
     let (ab, cd, ef, gh): (__m128i, __m128i, __m128i, __m128i);

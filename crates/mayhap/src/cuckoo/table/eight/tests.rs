@@ -81,7 +81,7 @@ fn eight_at_a_time_are_the_same_as_one_by_one() {
             shared.len = table.len();
 
             // In both ways of loading, whichever this CPU prefers.
-            for loads in [Loads::Together, Loads::OneByOne] {
+            for loads in [Loads::Together, Loads::Singly] {
                 let Some(eights) = InEights::of(layout, &table.format, &places, digests.len()) else { break };
                 let eights = InEights { loads, ..eights };
                 answers.fill(false);
