@@ -20,8 +20,6 @@ pub(super) trait IntoLanes {
 pub(super) trait InLanes: Copy {
     /// What the fingerprints are compared with.
     type Wanted: Copy;
-    /// Whether a bucket fills its lane: it is eight bytes of a line then, and needn't be looked for among more.
-    const ARE_WORDS: bool;
     /// Whether to look at them, and to change them, takes a few instructions, so that the CPU starts the loads of later ones by
     /// itself.
     const ARE_SIMPLE: bool;
@@ -58,7 +56,7 @@ impl Seen {
 
 /// Fingerprints side by side.
 #[derive(Clone, Copy)]
-pub(super) struct Packed<const ARE_WORDS: bool, const TOGETHER: bool> {
+pub(super) struct Packed<const TOGETHER: bool> {
     /// Bits of a fingerprint.
     bits: u32,
     /// The lowest bit of every fingerprint.
@@ -69,26 +67,31 @@ pub(super) struct Packed<const ARE_WORDS: bool, const TOGETHER: bool> {
 
 /// So many fingerprints of so many bits.
 #[derive(Clone, Copy)]
-pub(super) struct SideBySide<const ARE_WORDS: bool> {
+pub(super) struct SideBySide {
     pub(super) entries: u32,
     pub(super) bits: u32,
 }
 
-impl<const ARE_WORDS: bool> IntoLanes for SideBySide<ARE_WORDS> {
-    type Lanes<const TOGETHER: bool> = Packed<ARE_WORDS, TOGETHER>;
+impl SideBySide {
+    /// The lowest bit of each.
+    pub(super) fn ones(self) -> u64 {
+        (0..self.entries).fold(0, |ones, entry| ones | 1 << (entry * self.bits))
+    }
+}
+
+impl IntoLanes for SideBySide {
+    type Lanes<const TOGETHER: bool> = Packed<TOGETHER>;
 
     #[inline(always)]
-    fn into_lanes<const TOGETHER: bool>(self, avx512: Avx512) -> Packed<ARE_WORDS, TOGETHER> {
-        let Self { entries, bits } = self;
-        let ones = (0..entries).fold(0, |ones, entry| ones | 1 << (entry * bits));
+    fn into_lanes<const TOGETHER: bool>(self, avx512: Avx512) -> Packed<TOGETHER> {
+        let (bits, ones) = (self.bits, self.ones());
         Packed { bits, ones: Eight::all(avx512, ones), tops: Eight::all(avx512, ones << (bits - 1)) }
     }
 }
 
-impl<const ARE_WORDS: bool, const TOGETHER: bool> InLanes for Packed<ARE_WORDS, TOGETHER> {
+impl<const TOGETHER: bool> InLanes for Packed<TOGETHER> {
     /// The fingerprint in every place.
     type Wanted = Eight;
-    const ARE_WORDS: bool = ARE_WORDS;
     const LOADS: Loads = Loads::those(TOGETHER);
     const ARE_SIMPLE: bool = true;
 
@@ -157,7 +160,6 @@ impl<const TOGETHER: bool> SemiSorted<TOGETHER> {
 impl<const TOGETHER: bool> InLanes for SemiSorted<TOGETHER> {
     /// The lowest nibble of the fingerprint four times, and its rest in every place.
     type Wanted = [Eight; 2];
-    const ARE_WORDS: bool = false;
     const LOADS: Loads = Loads::those(TOGETHER);
     const ARE_SIMPLE: bool = false;
 

@@ -6,15 +6,18 @@
 //!
 //! Sixteen deletes are worked out from what was read, and written later, one digest after another. By then an earlier one
 //! may have changed the same bytes: who finds others than were read starts again, by itself. That keeps the order: taking
-//! one fingerprint out never brings in another, so what wasn't there when it was looked for isn't there later. Where
-//! buckets are words of eight bytes, it is cheap to see that no two of the sixteen meet, and then all are written at once; if two
-//! do, all sixteen start again.
+//! one fingerprint out never brings in another, so what wasn't there when it was looked for isn't there later.
+//!
+//! Buckets that are [`words`] of eight bytes are looked at one after another, and share their places only.
 
 mod buckets;
 mod places;
 mod register;
 #[cfg(test)]
 mod tests;
+mod words;
+
+use core::marker::PhantomData;
 
 use super::Remove;
 use super::access::{fits_64, index};
@@ -27,14 +30,11 @@ use crate::cuckoo::layout::CuckooLayout;
 use crate::hash::Digest;
 use buckets::{InLanes, IntoLanes, Seen, SideBySide};
 use places::{Located, PlacesOfEight, has_places_of_eight};
-use register::{Eight, InRow, Lanes, Loads, Numbers, are_apart};
+use register::{Eight, InRow, Lanes, Loads, Numbers};
+use words::{Fingerprint, Words};
 
 /// The lines of digests are asked for so many turns before they are looked at.
 const AHEAD: usize = 2;
-
-/// In a table of so many lines of eight buckets each, two of sixteen deletes meet in one turn of seventeen. In smaller ones they
-/// aren't written at once.
-const SELDOM_MEET: usize = 256;
 
 type Group = [Digest; 8];
 type Answers = [bool; 8];
@@ -57,11 +57,11 @@ pub(super) struct InEights<'a> {
 #[derive(Clone, Copy)]
 enum Kind {
     Sorted(Sorted<u64>),
-    Packed(SideBySide<false>),
-    /// Buckets of 64 bits.
-    Words(SideBySide<true>),
+    Packed(SideBySide),
+    /// Buckets of 64 bits, which are put there for their places only.
+    Words(SideBySide),
     /// The halves of buckets that are too wide.
-    Halves(SideBySide<false>),
+    Halves(SideBySide),
 }
 
 impl<'a> InEights<'a> {
@@ -100,14 +100,7 @@ impl<'a> InEights<'a> {
     pub(super) fn remove(self, blocks: &mut [Block], digests: &[Digest], removed: &mut [bool]) -> usize {
         let digests = digests.as_chunks().0.as_chunks().0;
         let removed = removed.as_chunks_mut().0.as_chunks_mut().0;
-        let kind = match self.kind {
-            // Not as words, which are written at once.
-            Kind::Words(SideBySide { entries, bits }) if blocks.len() < SELDOM_MEET => {
-                Kind::Packed(SideBySide { entries, bits })
-            }
-            kind => kind,
-        };
-        Self { kind, ..self }.run(RemoveEach { blocks, digests, removed });
+        self.run(RemoveEach { blocks, digests, removed });
         size_of_val(removed)
     }
 
@@ -115,8 +108,18 @@ impl<'a> InEights<'a> {
         match self.kind {
             Kind::Sorted(buckets) => self.run_on::<_, 1>(buckets, 0, batch),
             Kind::Packed(buckets) => self.run_on::<_, 1>(buckets, 0, batch),
-            Kind::Words(buckets) => self.run_on::<_, 1>(buckets, 0, batch),
+            Kind::Words(buckets) if buckets.bits == u8::BITS => self.run_on_words::<u8>(buckets, batch),
+            Kind::Words(buckets) if buckets.bits == u16::BITS => self.run_on_words::<u16>(buckets, batch),
+            Kind::Words(buckets) => self.run_on_words::<u32>(buckets, batch),
             Kind::Halves(half) => self.run_on::<_, 2>(half, half.entries * half.bits, batch),
+        }
+    }
+
+    fn run_on_words<F: Fingerprint>(self, buckets: SideBySide, batch: impl Batch) {
+        if self.places.is_first {
+            self.avx512.run(OfWords::<F, _, true> { table: self, buckets, batch, of: PhantomData });
+        } else {
+            self.avx512.run(OfWords::<F, _, false> { table: self, buckets, batch, of: PhantomData });
         }
     }
 
@@ -141,6 +144,7 @@ fn at_most_last<T>(row: &[T], number: usize) -> &T {
 /// Something to be compiled for each kind.
 trait Batch {
     fn run<B: InLanes, const PARTS: usize>(self, table: Table<'_, B, PARTS>);
+    fn run_on_words<F: Fingerprint, const IS_FIRST: bool>(self, words: Words<'_, F, IS_FIRST>);
 }
 
 /// A batch on buckets of one kind, in a function of its own: with the loops of all kinds in one, the compiler keeps what
@@ -163,6 +167,25 @@ impl<B: IntoLanes, T: Batch, const PARTS: usize, const TOGETHER: bool> Work
         let places = PlacesOfEight::new(avx512, places, grid);
         let buckets = buckets.into_lanes::<TOGETHER>(avx512);
         batch.run(Table::<_, PARTS> { avx512, format, buckets, part_bits, places });
+    }
+}
+
+/// The same on words.
+struct OfWords<'a, F, T, const IS_FIRST: bool> {
+    table: InEights<'a>,
+    buckets: SideBySide,
+    batch: T,
+    of: PhantomData<F>,
+}
+
+impl<F: Fingerprint, T: Batch, const IS_FIRST: bool> Work for OfWords<'_, F, T, IS_FIRST> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { table: InEights { avx512, places, grid, .. }, buckets, batch, .. } = self;
+        let places = PlacesOfEight::new(avx512, places, grid);
+        batch.run_on_words(Words::<F, IS_FIRST>::new(places, Eight::all(avx512, buckets.ones())));
     }
 }
 
@@ -217,7 +240,7 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
     /// The places of a group, of which the lines are asked for if that is said.
     #[inline(always)]
     fn locate<L>(self, group: &Group, lines: *const L, prefetch: bool) -> Located {
-        let located = self.places.of(group, B::ARE_WORDS);
+        let located = self.places.of(group);
         if prefetch {
             for bucket in [located.first, located.second] {
                 for byte in (bucket >> 3).one_by_one() {
@@ -236,11 +259,6 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
     /// The part with this number of the buckets that begin with these bits, as [`Window`](super::access::Window) reads it.
     #[inline(always)]
     fn part<L: Line>(self, lines: &[L], bucket: Eight, number: usize, wanted: B::Wanted) -> Part {
-        if B::ARE_WORDS {
-            let bytes = InRow::new(bucket >> 3, lines);
-            let words = bytes.eight_bytes_of(lines, B::LOADS);
-            return Part { bytes, before: self.all(0), words, seen: self.buckets.look(words, wanted) };
-        }
         let bit = bucket.plus(self.all(number as u64 * u64::from(self.part_bits)));
         let (byte, in_line) = (bit >> 3, self.all(BLOCK_BYTES as u64 - 1));
         let byte = byte & !in_line | (byte & in_line).min(self.all(BLOCK_BYTES as u64 - 8));
@@ -278,6 +296,11 @@ impl<L: Line> Batch for Contains<'_, L> {
             equal.not_zero().answer(found);
             (current, next) = (next, coming);
         }
+    }
+
+    #[inline(always)]
+    fn run_on_words<F: Fingerprint, const IS_FIRST: bool>(self, words: Words<'_, F, IS_FIRST>) {
+        words.contains(self.lines, self.digests, self.found);
     }
 }
 
@@ -327,31 +350,25 @@ impl Batch for RemoveEach<'_> {
         for (number, (groups, removed)) in digests.iter().zip(removed).enumerate() {
             // One after the other in the text, too: in a loop over both, deletes from memory take 20 ns instead of 12.
             let first = table.work_out(blocks, current[0]);
-            if !B::ARE_WORDS {
-                one_by_one[0].store(&first);
-            }
+            one_by_one[0].store(&first);
             let second = table.work_out(blocks, current[1]);
-            if !B::ARE_WORDS {
-                one_by_one[1].store(&second);
-            }
+            one_by_one[1].store(&second);
             // Here and not before: with the writes right after they were worked out, deletes take a third longer.
             let coming = table.locate_two(at_most_last(digests, number + AHEAD), blocks, prefetch);
             first.found.answer(&mut removed[0]);
             second.found.answer(&mut removed[1]);
-            if B::ARE_WORDS {
-                if are_apart(first.bytes.numbers(), second.bytes.numbers()) {
-                    first.bytes.set_eight_bytes_of(blocks, first.found, first.after);
-                    second.bytes.set_eight_bytes_of(blocks, second.found, second.after);
-                } else {
-                    remove_each(table.format, table.places.places, blocks, groups, removed);
-                }
-            } else if Table::<B, PARTS>::goes_on(first.found | second.found) {
+            if Table::<B, PARTS>::goes_on(first.found | second.found) {
                 for ((removals, group), removed) in one_by_one.iter().zip(groups).zip(removed) {
                     table.take_out_each(blocks, removals, group, removed);
                 }
             }
             (current, next) = (next, coming);
         }
+    }
+
+    #[inline(always)]
+    fn run_on_words<F: Fingerprint, const IS_FIRST: bool>(self, words: Words<'_, F, IS_FIRST>) {
+        words.remove(self.blocks, self.digests.as_flattened(), self.removed.as_flattened_mut());
     }
 }
 
@@ -412,19 +429,4 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
 fn remove_one(format: &Format, places: &Places, blocks: &mut [Block], digest: Digest) -> bool {
     // How many are left is counted by the answers.
     format.run(Remove { blocks, len: &mut 1, spot: places.of(digest.get()) })
-}
-
-/// Sixteen of them, of which two may have the same bytes.
-#[cold]
-#[inline(never)]
-fn remove_each(
-    format: &Format,
-    places: &Places,
-    blocks: &mut [Block],
-    groups: &Pair<Group>,
-    removed: &mut Pair<Answers>,
-) {
-    for (digest, removed) in groups.as_flattened().iter().zip(removed.as_flattened_mut()) {
-        *removed = remove_one(format, places, blocks, *digest);
-    }
 }

@@ -19,7 +19,7 @@ pub(super) struct PlacesOfEight<'a> {
     reciprocal: Eight,
 }
 
-/// Eight fingerprints, and the first bits of their two buckets among those of all lines in a row.
+/// Eight fingerprints, and where their two buckets are: their numbers, or their first bits among those of all lines in a row.
 #[derive(Clone, Copy)]
 pub(super) struct Located {
     pub(super) first: Eight,
@@ -47,9 +47,16 @@ impl<'a> PlacesOfEight<'a> {
         Eight::all(self.avx512, number)
     }
 
-    /// [`Places::of`] for each, with less work where buckets are eight bytes each.
+    /// [`Places::of`] for each, by the first bits of the buckets.
     #[inline(always)]
-    pub(super) fn of(self, digests: &[Digest; 8], are_words: bool) -> Located {
+    pub(super) fn of(self, digests: &[Digest; 8]) -> Located {
+        let Located { first, second, fingerprints } = self.buckets_of(digests, self.places.is_first);
+        Located { first: self.bit(first), second: self.bit(second), fingerprints }
+    }
+
+    /// The same by the numbers of the buckets, by a recipe that is shorter [where it can be](Places::is_first).
+    #[inline(always)]
+    pub(super) fn buckets_of(self, digests: &[Digest; 8], is_first: bool) -> Located {
         let digests = Eight::new(self.avx512, digests.map(Digest::get));
         let Self { places, buckets, short_mask, .. } = self;
         let mixed = digests.times(self.all(MIX));
@@ -57,9 +64,9 @@ impl<'a> PlacesOfEight<'a> {
         let first = digests.times_high(buckets);
         let hash = short.times(self.all(HASH));
         let image = (hash ^ hash >> 32).times(self.all(HASH_AGAIN)).times_high(buckets);
-        if places.is_first {
+        if is_first {
             let second = subtracted(image, first, buckets);
-            return self.located(first, second, short, are_words);
+            return Located { first, second, fingerprints: short };
         }
         let Places { buckets, long_mask, growth, .. } = *places;
         let low = mixed & self.all(u64::from(u32::MAX));
@@ -67,21 +74,12 @@ impl<'a> PlacesOfEight<'a> {
         let within = (image ^ first) & self.all((1 << growth) - 1);
         let second =
             subtracted(image >> growth, first >> growth, self.all(buckets >> growth)) << growth | within;
-        self.located(first, second, short | long << places.short_bits(), are_words)
-    }
-
-    #[inline(always)]
-    fn located(self, first: Eight, second: Eight, fingerprints: Eight, are_words: bool) -> Located {
-        let [first, second] = [self.bit(first, are_words), self.bit(second, are_words)];
-        Located { first, second, fingerprints }
+        Located { first, second, fingerprints: short | long << places.short_bits() }
     }
 
     /// As [`Grid::bit`].
     #[inline(always)]
-    fn bit(self, bucket: Eight, are_words: bool) -> Eight {
-        if are_words {
-            return bucket << u64::BITS.ilog2();
-        }
+    fn bit(self, bucket: Eight) -> Eight {
         let line = self.reciprocal.times_high(bucket);
         let in_buckets = bucket.halves_times(self.bucket_bits);
         in_buckets.plus(line.halves_times(self.unused))

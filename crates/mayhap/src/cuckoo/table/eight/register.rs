@@ -6,17 +6,15 @@
 
 use core::arch::x86_64::{
     __m128i, __m256i, __m512i, _mm_maskz_set1_epi8, _mm_storel_epi64, _mm256_set_m128i, _mm512_add_epi64,
-    _mm512_alignr_epi64, _mm512_and_si512, _mm512_castsi256_si512, _mm512_castsi512_si256,
-    _mm512_cmpeq_epi16_mask, _mm512_cmpeq_epi32_mask, _mm512_cmpgt_epu64_mask, _mm512_extracti64x4_epi64,
-    _mm512_i64gather_epi64, _mm512_inserti64x4, _mm512_loadu_si512, _mm512_mask_i64scatter_epi64,
-    _mm512_mask_mov_epi16, _mm512_mask_mov_epi64, _mm512_min_epu64, _mm512_mullo_epi64, _mm512_or_si512,
-    _mm512_permutex2var_epi64, _mm512_rol_epi32, _mm512_rorv_epi32, _mm512_set1_epi64, _mm512_shuffle_epi32,
-    _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_sub_epi64, _mm512_test_epi64_mask, _mm512_testn_epi64_mask,
-    _mm512_xor_si512,
+    _mm512_and_si512, _mm512_castsi256_si512, _mm512_castsi512_si256, _mm512_cmpgt_epu64_mask,
+    _mm512_extracti64x4_epi64, _mm512_i64gather_epi64, _mm512_inserti64x4, _mm512_loadu_si512,
+    _mm512_mask_mov_epi64, _mm512_min_epu64, _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutex2var_epi64,
+    _mm512_set1_epi64, _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_sub_epi64, _mm512_test_epi64_mask,
+    _mm512_testn_epi64_mask, _mm512_xor_si512,
 };
 use core::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 
-use crate::bits::{Block, Line};
+use crate::bits::Line;
 use crate::cpu::Avx512;
 
 /// Eight numbers, each in its lane.
@@ -29,6 +27,15 @@ pub(super) struct Eight(__m512i);
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 pub(super) struct Numbers(pub(super) [u64; 8]);
+
+impl Numbers {
+    /// One of them by a load, also where the compiler knows it, and would take it out of its lane.
+    #[inline(always)]
+    pub(super) fn read(&self, lane: usize) -> u64 {
+        // SAFETY: a reference.
+        unsafe { core::ptr::from_ref(&self.0[lane]).read_volatile() }
+    }
+}
 
 /// Some of the lanes: one bit for each. They come from an [`Eight`], and prove as much.
 #[derive(Clone, Copy, Default)]
@@ -161,17 +168,12 @@ impl Eight {
     pub(super) fn one_by_one(self) -> [u64; 8] {
         let mut numbers = Numbers([0; 8]);
         self.store_to(&mut numbers);
-        let mut each = [0; 8];
-        for (each, number) in each.iter_mut().zip(&numbers.0) {
-            // SAFETY: a reference. (Volatile, because the compiler knows the numbers, and would take them out of their lanes.)
-            *each = unsafe { core::ptr::from_ref(number).read_volatile() };
-        }
-        each
+        core::array::from_fn(|lane| numbers.read(lane))
     }
 
     /// The same number in all lanes.
     #[inline(always)]
-    fn same(self, number: u64) -> Self {
+    pub(super) fn same(self, number: u64) -> Self {
         // SAFETY: AVX-512, by `self`.
         Self(unsafe { _mm512_set1_epi64(number.cast_signed()) })
     }
@@ -283,40 +285,14 @@ impl InRow {
             }
         })
     }
-
-    /// Makes the eight bytes from each of them on those of `words`, in some of the lanes.
-    #[inline(always)]
-    pub(super) fn set_eight_bytes_of(self, blocks: &mut [Block], lanes: Lanes, words: Eight) {
-        assert!(size_of_val(blocks) >= self.row, "the row");
-        // SAFETY: AVX-512, by the numbers; every lane writes bytes of the blocks, as above, and blocks may have any.
-        unsafe {
-            _mm512_mask_i64scatter_epi64::<1>(blocks.as_mut_ptr().cast(), lanes.0, self.numbers.0, words.0);
-        }
-    }
 }
 
-/// Whether sixteen bytes are in different words of eight bytes. Yes is certain; no is not, but seldom wrong.
-///
-/// The lowest 16 bits of the words' numbers are compared, two numbers of a lane with the two of each of the four lanes after it,
-/// in a circle. (There is an instruction for that, `vpconflictq`, but it knows eight only, and with it deletes took longer than
-/// one by one: decision 138.)
-#[inline(always)]
-pub(super) fn are_apart(first: Eight, second: Eight) -> bool {
-    // SAFETY: AVX-512, by the numbers.
-    unsafe {
-        // The number of the first word in the lowest 16 bits of each lane, that of the second above it, and both again.
-        let pairs = _mm512_mask_mov_epi16((first >> 3).0, 0x2222_2222, (second << (16 - 3)).0);
-        let twice = _mm512_shuffle_epi32::<0b10_10_00_00>(pairs);
-        if _mm512_cmpeq_epi32_mask(twice, _mm512_rol_epi32::<16>(twice)) != 0 {
-            return false;
-        }
-        // Each against each: the second time the other way round.
-        let crossed = _mm512_rorv_epi32(twice, _mm512_set1_epi64(16 << 32));
-        let equal = _mm512_cmpeq_epi16_mask(twice, _mm512_alignr_epi64::<1>(crossed, crossed))
-            | _mm512_cmpeq_epi16_mask(twice, _mm512_alignr_epi64::<2>(crossed, crossed))
-            | _mm512_cmpeq_epi16_mask(twice, _mm512_alignr_epi64::<3>(crossed, crossed))
-            | _mm512_cmpeq_epi16_mask(twice, _mm512_alignr_epi64::<4>(crossed, crossed));
-        equal == 0
+impl BitAnd for Lanes {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
     }
 }
 
@@ -333,6 +309,11 @@ impl Lanes {
     #[inline(always)]
     pub(super) fn are_none(self) -> bool {
         self.0 == 0
+    }
+
+    #[inline(always)]
+    pub(super) fn are_all(self) -> bool {
+        self.0 == u8::MAX
     }
 
     /// Eight answers: whether each is one of these.
