@@ -242,18 +242,23 @@ impl<B: InLanes, const PARTS: usize> Table<'_, B, PARTS> {
     fn locate<L>(self, group: &Group, lines: *const L, prefetch: bool) -> Located {
         let located = self.places.of(group);
         if prefetch {
-            for bucket in [located.first, located.second] {
-                for byte in (bucket >> 3).one_by_one() {
-                    prefetch_address(lines.cast::<u8>().wrapping_add(index(byte)));
-                }
-            }
+            Self::prefetch(located, lines);
         }
         located
     }
 
     #[inline(always)]
-    fn locate_two(self, [first, second]: &Pair<Group>, blocks: &[Block], prefetch: bool) -> Pair<Located> {
-        [self.locate(first, blocks.as_ptr(), prefetch), self.locate(second, blocks.as_ptr(), prefetch)]
+    fn locate_two(self, [first, second]: &Pair<Group>) -> Pair<Located> {
+        [self.places.of(first), self.places.of(second)]
+    }
+
+    #[inline(always)]
+    fn prefetch<L>(located: Located, lines: *const L) {
+        for bucket in [located.first, located.second] {
+            for byte in (bucket >> 3).one_by_one() {
+                prefetch_address(lines.cast::<u8>().wrapping_add(index(byte)));
+            }
+        }
     }
 
     /// The part with this number of the buckets that begin with these bits, as [`Window`](super::access::Window) reads it.
@@ -345,16 +350,26 @@ impl Batch for RemoveEach<'_> {
         let Self { blocks, digests, removed } = self;
         let prefetch = size_of_val(blocks) >= Table::<B, PARTS>::PREFETCH_TO_WRITE;
         let mut one_by_one = Pair::<OneByOne>::default();
-        let mut current = table.locate_two(at_most_last(digests, 0), blocks, prefetch);
-        let mut next = table.locate_two(at_most_last(digests, 1), blocks, prefetch);
+        let (mut current, mut next) =
+            (table.locate_two(at_most_last(digests, 0)), table.locate_two(at_most_last(digests, 1)));
+        if prefetch {
+            Table::<B, PARTS>::prefetch(current[0], blocks.as_ptr());
+        }
         for (number, (groups, removed)) in digests.iter().zip(removed).enumerate() {
+            // Eight digests before they are looked at: with all of a turn at once, deletes take a fifth longer.
+            if prefetch {
+                Table::<B, PARTS>::prefetch(current[1], blocks.as_ptr());
+            }
             // One after the other in the text, too: in a loop over both, deletes from memory take 20 ns instead of 12.
             let first = table.work_out(blocks, current[0]);
             one_by_one[0].store(&first);
+            if prefetch {
+                Table::<B, PARTS>::prefetch(next[0], blocks.as_ptr());
+            }
             let second = table.work_out(blocks, current[1]);
             one_by_one[1].store(&second);
             // Here and not before: with the writes right after they were worked out, deletes take a third longer.
-            let coming = table.locate_two(at_most_last(digests, number + AHEAD), blocks, prefetch);
+            let coming = table.locate_two(at_most_last(digests, number + AHEAD));
             first.found.answer(&mut removed[0]);
             second.found.answer(&mut removed[1]);
             if Table::<B, PARTS>::goes_on(first.found | second.found) {
