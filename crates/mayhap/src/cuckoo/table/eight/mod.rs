@@ -356,7 +356,7 @@ impl Batch for RemoveEach<'_> {
             Table::<B, PARTS>::prefetch(current[0], blocks.as_ptr());
         }
         for (number, (groups, removed)) in digests.iter().zip(removed).enumerate() {
-            // Eight digests before they are looked at: with all of a turn at once, deletes take a fifth longer.
+            // Eight digests at a time, and not before the eight that are looked at before them (decision 152).
             if prefetch {
                 Table::<B, PARTS>::prefetch(current[1], blocks.as_ptr());
             }
