@@ -27,6 +27,15 @@ pub(super) struct Located {
     pub(super) fingerprints: Eight,
 }
 
+/// What half of the recipe made of eight digests.
+#[derive(Clone, Copy)]
+pub(super) struct Begun {
+    mixed: Eight,
+    short: Eight,
+    first: Eight,
+    hash: Eight,
+}
+
 impl<'a> PlacesOfEight<'a> {
     /// Of tables that [have not too many](has_places_of_eight) buckets.
     #[inline(always)]
@@ -47,23 +56,31 @@ impl<'a> PlacesOfEight<'a> {
         Eight::all(self.avx512, number)
     }
 
-    /// [`Places::of`] for each, by the first bits of the buckets.
+    /// The first half of the recipe.
     #[inline(always)]
-    pub(super) fn of(self, digests: &[Digest; 8]) -> Located {
-        let Located { first, second, fingerprints } = self.buckets_of(digests, self.places.is_first);
+    pub(super) fn begin(self, digests: &[Digest; 8]) -> Begun {
+        let digests = Eight::new(self.avx512, digests.map(Digest::get));
+        let Self { buckets, short_mask, .. } = self;
+        let mixed = digests.times(self.all(MIX));
+        let short = ((mixed >> 32).halves_times(short_mask) >> 32).plus(self.all(1));
+        let first = digests.times_high(buckets);
+        let hash = short.times(self.all(HASH));
+        Begun { mixed, short, first, hash: (hash ^ hash >> 32).times(self.all(HASH_AGAIN)) }
+    }
+
+    /// The other half, by the first bits of the buckets.
+    #[inline(always)]
+    pub(super) fn first_bits(self, begun: Begun, is_first: bool) -> Located {
+        let Located { first, second, fingerprints } = self.buckets_of(begun, is_first);
         Located { first: self.bit(first), second: self.bit(second), fingerprints }
     }
 
     /// The same by the numbers of the buckets, by a recipe that is shorter [where it can be](Places::is_first).
     #[inline(always)]
-    pub(super) fn buckets_of(self, digests: &[Digest; 8], is_first: bool) -> Located {
-        let digests = Eight::new(self.avx512, digests.map(Digest::get));
-        let Self { places, buckets, short_mask, .. } = self;
-        let mixed = digests.times(self.all(MIX));
-        let short = ((mixed >> 32).halves_times(short_mask) >> 32).plus(self.all(1));
-        let first = digests.times_high(buckets);
-        let hash = short.times(self.all(HASH));
-        let image = (hash ^ hash >> 32).times(self.all(HASH_AGAIN)).times_high(buckets);
+    pub(super) fn buckets_of(self, begun: Begun, is_first: bool) -> Located {
+        let Self { places, buckets, .. } = self;
+        let Begun { mixed, short, first, hash } = begun;
+        let image = hash.times_high(buckets);
         if is_first {
             let second = subtracted(image, first, buckets);
             return Located { first, second, fingerprints: short };

@@ -7,10 +7,10 @@
 use core::arch::x86_64::{
     __m128i, __m256i, __m512i, _mm_maskz_set1_epi8, _mm_storel_epi64, _mm256_set_m128i, _mm512_add_epi64,
     _mm512_and_si512, _mm512_castsi256_si512, _mm512_castsi512_si256, _mm512_cmpgt_epu64_mask,
-    _mm512_extracti64x4_epi64, _mm512_i64gather_epi64, _mm512_inserti64x4, _mm512_loadu_si512,
-    _mm512_mask_mov_epi64, _mm512_min_epu64, _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutex2var_epi64,
-    _mm512_set1_epi64, _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_sub_epi64, _mm512_test_epi64_mask,
-    _mm512_testn_epi64_mask, _mm512_xor_si512,
+    _mm512_extracti64x4_epi64, _mm512_inserti64x4, _mm512_loadu_si512, _mm512_mask_mov_epi64,
+    _mm512_min_epu64, _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutex2var_epi64, _mm512_set1_epi64,
+    _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_sub_epi64, _mm512_test_epi64_mask, _mm512_testn_epi64_mask,
+    _mm512_xor_si512,
 };
 use core::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 
@@ -225,21 +225,72 @@ impl Eight {
         // SAFETY: AVX-512, by `self`.
         Self(unsafe { _mm512_permutex2var_epi64(lower.0, self.0, upper.0) })
     }
+}
 
-    /// In each lane that one of the numbers which its lowest twelve bits say. The last three of the row are there to be read
-    /// with others.
+/// Eight places from which words are loaded later. What takes them out of their lanes, a store and eight loads, has then been
+/// done, and nothing waits for it.
+#[derive(Clone, Copy)]
+struct Later {
+    /// For [`Loads::Together`].
+    eight: Eight,
+    /// For [`Loads::Singly`].
+    numbers: Numbers,
+}
+
+impl Later {
     #[inline(always)]
-    pub(super) fn looked_up(self, row: &[u16; 4096 + 3], loads: Loads) -> Self {
-        let index = self & self.same(4095);
-        // SAFETY: AVX-512, by `self`. A lane reads eight bytes from the number on that its index says: below 4096, so three more
-        // follow it.
-        let four = Self(unsafe {
+    fn new(eight: Eight) -> Self {
+        Self { eight, numbers: Numbers::default() }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, eight: Eight, loads: Loads) {
+        match loads {
+            Loads::Together => self.eight = eight,
+            Loads::Singly => eight.store_to(&mut self.numbers),
+        }
+    }
+
+    /// Eight bytes from each of these bytes on.
+    ///
+    /// # Safety
+    /// From `from` on there are bytes with these numbers, and seven more after each.
+    #[inline(always)]
+    unsafe fn words(&self, from: *const u8, loads: Loads) -> Eight {
+        // SAFETY: AVX-512, by `eight`; the bytes are there.
+        Eight(unsafe {
             match loads {
-                Loads::Together => _mm512_i64gather_epi64::<2>(index.0, row.as_ptr().cast()),
-                Loads::Singly => eight_bytes_singly(row.as_ptr().cast(), index << 1),
+                Loads::Together => eight_bytes_by_asm(from, self.eight.0),
+                Loads::Singly => eight_bytes_singly(from, &self.numbers),
             }
-        });
-        four & self.same(0xffff)
+        })
+    }
+}
+
+/// A row of numbers that are looked up by twelve bits. The last three are there to be read with others.
+pub(super) type Row = [u16; 4096 + 3];
+
+/// What is to be looked up in a [`Row`].
+#[derive(Clone, Copy)]
+pub(super) struct ToLookUp(Later);
+
+impl ToLookUp {
+    #[inline(always)]
+    pub(super) fn nothing(zero: Eight) -> Self {
+        Self(Later::new(zero.same(0)))
+    }
+
+    /// In each lane by its lowest twelve bits.
+    #[inline(always)]
+    pub(super) fn set(&mut self, by: Eight, loads: Loads) {
+        self.0.set(by.plus(by) & by.same(2 * 4095), loads);
+    }
+
+    #[inline(always)]
+    pub(super) fn look_up(&self, row: &Row, loads: Loads) -> Eight {
+        // SAFETY: each lane reads eight bytes from an even byte up to 2 · 4095 on: a number, and the three that follow it.
+        let four = unsafe { self.0.words(row.as_ptr().cast(), loads) };
+        four & four.same(0xffff)
     }
 }
 
@@ -276,14 +327,38 @@ impl InRow {
     /// Eight bytes from each of them on, as [`Line::eight_bytes_of`].
     #[inline(always)]
     pub(super) fn eight_bytes_of<L: Line>(self, lines: &[L], loads: Loads) -> Eight {
+        let mut to_load = ToLoad::new(self);
+        to_load.set(self, loads);
+        to_load.load(lines, loads)
+    }
+}
+
+/// Eight bytes of a row of lines that are to be loaded.
+#[derive(Clone, Copy)]
+pub(super) struct ToLoad {
+    later: Later,
+    /// As in [`InRow`].
+    row: usize,
+}
+
+impl ToLoad {
+    #[inline(always)]
+    pub(super) fn new(bytes: InRow) -> Self {
+        Self { later: Later::new(bytes.numbers.same(0)), row: bytes.row }
+    }
+
+    #[inline(always)]
+    pub(super) fn set(&mut self, bytes: InRow, loads: Loads) {
+        self.later.set(bytes.numbers, loads);
+        self.row = bytes.row;
+    }
+
+    /// Eight bytes from each of them on, as [`Line::eight_bytes_of`].
+    #[inline(always)]
+    pub(super) fn load<L: Line>(&self, lines: &[L], loads: Loads) -> Eight {
         assert!(size_of_val(lines) >= self.row, "the row");
-        // SAFETY: AVX-512, by the numbers; every lane reads bytes of the lines: no number is above that of the last eight.
-        Eight(unsafe {
-            match loads {
-                Loads::Together => eight_bytes_by_asm(lines.as_ptr().cast(), self.numbers.0),
-                Loads::Singly => eight_bytes_singly(lines.as_ptr().cast(), self.numbers),
-            }
-        })
+        // SAFETY: every lane reads bytes of the lines: no number is above that of the last eight.
+        unsafe { self.later.words(lines.as_ptr().cast(), loads) }
     }
 }
 
@@ -378,9 +453,7 @@ unsafe fn eight_bytes_by_asm(from: *const u8, numbers: __m512i) -> __m512i {
 /// As [`eight_bytes_by_asm`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-unsafe fn eight_bytes_singly(from: *const u8, numbers: Eight) -> __m512i {
-    let mut places = Numbers([0; 8]);
-    numbers.store_to(&mut places);
+unsafe fn eight_bytes_singly(from: *const u8, places: &Numbers) -> __m512i {
     let (ab, cd, ef, gh): (__m128i, __m128i, __m128i, __m128i);
     // SAFETY: only the eight places and the bytes there are read, and only the registers are written.
     unsafe {
@@ -402,7 +475,7 @@ unsafe fn eight_bytes_singly(from: *const u8, numbers: Eight) -> __m512i {
             "vmovq {gh}, [{from} + {one}]",
             "vmovhps {gh}, {gh}, [{from} + {other}]",
             from = in(reg) from,
-            places = in(reg) &raw const places,
+            places = in(reg) core::ptr::from_ref(places),
             one = out(reg) _,
             other = out(reg) _,
             ab = out(xmm_reg) ab,

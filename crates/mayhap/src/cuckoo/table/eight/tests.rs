@@ -125,7 +125,7 @@ fn places_are_those_of_each_digest() {
                     1 => Digest::new(u64::MAX),
                     _ => Digest::new(random(&mut state)),
                 });
-                let located = of_eight.of(&digests);
+                let located = of_eight.first_bits(of_eight.begin(&digests), places.is_first);
                 for (lane, digest) in digests.iter().enumerate() {
                     let spot = places.of(digest.get());
                     assert_eq!(located.first.one_by_one()[lane], grid.bit(spot.first));
