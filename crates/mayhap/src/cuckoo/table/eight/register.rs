@@ -275,9 +275,10 @@ pub(super) type Row = [u16; 4096 + 3];
 pub(super) struct ToLookUp(Later);
 
 impl ToLookUp {
+    /// Nothing yet. Any numbers will do for a proof.
     #[inline(always)]
-    pub(super) fn nothing(zero: Eight) -> Self {
-        Self(Later::new(zero.same(0)))
+    pub(super) fn nothing(proof: Eight) -> Self {
+        Self(Later::new(proof.same(0)))
     }
 
     /// In each lane by its lowest twelve bits.
@@ -350,7 +351,8 @@ impl ToLoad {
     #[inline(always)]
     pub(super) fn set(&mut self, bytes: InRow, loads: Loads) {
         self.later.set(bytes.numbers, loads);
-        self.row = bytes.row;
+        // Who asks for both kinds of loads by turns gets old numbers, which then are still of the row.
+        self.row = self.row.max(bytes.row);
     }
 
     /// Eight bytes from each of them on, as [`Line::eight_bytes_of`].
