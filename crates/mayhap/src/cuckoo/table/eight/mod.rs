@@ -36,7 +36,7 @@ use words::Words;
 type Group = [Digest; 8];
 type Answers = [bool; 8];
 
-/// Groups to be removed come in twos.
+/// Groups to be removed come in twos: [`packed`] removes two in a turn.
 type Pair<T> = [T; 2];
 
 /// A table whose batches are done so.
@@ -257,7 +257,7 @@ fn take_out_each(
     }
 }
 
-/// A delete by itself, where two digests of a group have the same bytes: rare in all but small tables. (It takes no table:
+/// A delete by itself, where one shortly before it has changed the same bytes: rare in all but small tables. (It takes no table:
 /// the registers in it would be stored for every digest, should it be called.)
 #[cold]
 #[inline(never)]
